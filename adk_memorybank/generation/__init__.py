@@ -1,0 +1,1 @@
+"""What is worth keeping: from events to facts, from facts to changes of memories."""

@@ -1,0 +1,308 @@
+"""What the bank holds and hands out: memories, revisions, operations, scopes and sources.
+
+The names follow the managed service's resources (reference: Memory, MemoryRevision, GeneratedMemory, Operation).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import secrets
+from collections.abc import Mapping
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from adk_memorybank.errors import InvalidArgument, MemoryBankError
+
+Scope = dict[str, str]
+MetadataValue = bool | float | str | datetime
+
+MAX_SCOPE_PAIRS = 5
+MAX_SCOPE_BYTES = 4096
+MAX_DIRECT_MEMORIES = 5
+_BANK_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
+_MEMORY_ID = re.compile(r"[A-Za-z0-9_-]{1,63}")
+
+
+class Resource(BaseModel):
+    """Base of all resources: immutable, and closed to unknown fields."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class MemoryType(StrEnum):
+    NATURAL_LANGUAGE_COLLECTION = "NATURAL_LANGUAGE_COLLECTION"
+    STRUCTURED_PROFILE = "STRUCTURED_PROFILE"
+
+
+class Action(StrEnum):
+    """What a generation did to a memory."""
+
+    CREATED = "CREATED"
+    UPDATED = "UPDATED"
+    DELETED = "DELETED"
+
+
+class Source(Resource):
+    """One event that a memory was drawn from."""
+
+    session_id: str
+    event_id: str
+
+
+class Memory(Resource):
+    """One memory.
+
+    Attributes:
+        name: `{bank}/memories/{id}`.
+        fact: the text; empty for a structured profile's field.
+        topics: managed topics by their enum name, custom ones by their label.
+        metadata: the user's own, typed.
+        sources: the events behind the present fact.
+        event_time: when the newest of those events happened; None for direct memories without a time.
+        author: who said it, where the caller told; generated memories are the user's.
+    """
+
+    name: str
+    fact: str
+    scope: Scope
+    topics: list[str] = Field(default_factory=list)
+    metadata: dict[str, MetadataValue] = Field(default_factory=dict)
+    display_name: str = ""
+    description: str = ""
+    memory_type: MemoryType = MemoryType.NATURAL_LANGUAGE_COLLECTION
+    structured_content: dict[str, Any] | None = None
+    sources: list[Source] = Field(default_factory=list)
+    author: str = "user"
+    create_time: datetime
+    update_time: datetime
+    expire_time: datetime | None = None
+    event_time: datetime | None = None
+
+    @property
+    def id(self) -> str:
+        return self.name.rpartition("/")[2]
+
+
+class RetrievedMemory(Resource):
+    """A memory that a search found.
+
+    Attributes:
+        distance: Euclidean, between unit vectors (0 the same, 2 opposite); smaller is closer. None where the
+            search had no query, or the memory's vector is still being made.
+        score: what the ranking ordered by, larger is better; None where the search had no query.
+    """
+
+    memory: Memory
+    distance: float | None = None
+    score: float | None = None
+
+    @property
+    def id(self) -> str:
+        return self.memory.id
+
+    @property
+    def fact(self) -> str:
+        return self.memory.fact
+
+    @property
+    def topics(self) -> list[str]:
+        return self.memory.topics
+
+
+class ExtractedMemory(Resource):
+    """A fact as it was drawn from the events, before consolidation."""
+
+    fact: str
+    context: str = ""
+
+
+class MemoryRevision(Resource):
+    """An immutable snapshot of a memory after one change. An empty fact means that it was deleted."""
+
+    name: str
+    fact: str
+    topics: list[str] = Field(default_factory=list)
+    labels: dict[str, str] = Field(default_factory=dict)
+    extracted_memories: list[ExtractedMemory] = Field(default_factory=list)
+    sources: list[Source] = Field(default_factory=list)
+    structured_data: dict[str, Any] | None = None
+    event_time: datetime | None = None
+    create_time: datetime
+    expire_time: datetime | None = None
+
+    @property
+    def id(self) -> str:
+        return self.name.rpartition("/")[2]
+
+
+class GeneratedMemory(Resource):
+    """One change that a generation made.
+
+    Attributes:
+        previous_revision: the full name of the revision before the change; None for a created memory, or
+            where revisions are off.
+    """
+
+    memory: Memory
+    action: Action
+    previous_revision: str | None = None
+
+
+class OperationError(Resource):
+    """Why an operation failed: `code` is a google.rpc.Code."""
+
+    code: int
+    status: str
+    message: str
+
+    @classmethod
+    def of(cls, error: BaseException) -> OperationError:
+        if isinstance(error, MemoryBankError):
+            return cls(code=error.code, status=error.status, message=str(error))
+        return cls(code=13, status="INTERNAL", message=f"{type(error).__name__}: {error}")
+
+
+class PassedOver(Resource):
+    """Parts of events that were not read, counted by their kind (`function_call`, `inline_data image/png` …)."""
+
+    kind: str
+    count: int
+
+
+class Operation(Resource):
+    """Accepted work.
+
+    Attributes:
+        state: `pending` (waiting, or to be tried again at `due_time`), `running` or `done`.
+        error: set on a finished operation that failed.
+        last_error: the fault of the latest attempt while the operation is still pending.
+        generated_memories: what it did; an empty list on success means that nothing was worth keeping.
+        passed_over: the parts of its events that were not read.
+    """
+
+    name: str
+    kind: Literal["generate", "ingest"]
+    scope: Scope
+    state: Literal["pending", "running", "done"]
+    create_time: datetime
+    update_time: datetime
+    due_time: datetime | None = None
+    attempts: int = 0
+    error: OperationError | None = None
+    last_error: OperationError | None = None
+    generated_memories: list[GeneratedMemory] = Field(default_factory=list)
+    passed_over: list[PassedOver] = Field(default_factory=list)
+
+    @property
+    def done(self) -> bool:
+        return self.state == "done"
+
+
+class Forgotten(Resource):
+    """What `forget` removed, counted."""
+
+    memories: int
+    revisions: int
+    events: int
+    operations: int
+
+
+def validate_scope(scope: Mapping[str, str]) -> Scope:
+    """Checks a scope (reference 5.1): one to five pairs of strings, not empty, without `*`.
+
+    Raises:
+        InvalidArgument: naming the pair that is wrong.
+    """
+    if not scope:
+        raise InvalidArgument("a scope needs at least one pair", field="scope")
+    if len(scope) > MAX_SCOPE_PAIRS:
+        raise InvalidArgument(f"a scope has at most {MAX_SCOPE_PAIRS} pairs, not {len(scope)}", field="scope")
+    for key, value in scope.items():
+        field = f"scope.{str(key)[:60]}"
+        if not isinstance(key, str) or not isinstance(value, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidArgument("keys and values are strings", field=field)
+        if not key or not value:
+            raise InvalidArgument("keys and values are not empty", field=field)
+        if "*" in key or "*" in value:
+            raise InvalidArgument("`*` is not allowed", field=field)
+        if clean_text(key) != key or clean_text(value) != value:
+            raise InvalidArgument("NUL and lone surrogates are not allowed", field=field)
+        if len(key.encode()) > MAX_SCOPE_BYTES or len(value.encode()) > MAX_SCOPE_BYTES:
+            raise InvalidArgument(f"keys and values have at most {MAX_SCOPE_BYTES} bytes each", field=field)
+    return dict(scope)
+
+
+def canonical_scope(scope: Mapping[str, str]) -> str:
+    """The scope as JSON in one spelling: sorted keys, no spaces."""
+    return json.dumps(dict(scope), sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+
+
+def scope_key(canonical: str) -> str:
+    """The SHA-256 of a canonical scope, in hex."""
+    return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def validate_memory_id(memory_id: str, *, field: str = "memory_id") -> str:
+    """Checks an id that the caller chose: 1 to 63 letters, digits, `-` and `_`."""
+    if not _MEMORY_ID.fullmatch(memory_id):
+        raise InvalidArgument("an id has 1 to 63 letters, digits, `-` or `_`", field=field)
+    return memory_id
+
+
+def validate_bank_id(bank_id: str) -> str:
+    """Checks a bank's id: 1 to 63 letters, digits, `-` and `_`, the first a letter or a digit."""
+    if not _BANK_ID.fullmatch(bank_id):
+        raise InvalidArgument("an id has 1 to 63 letters, digits, `-` or `_`, the first a letter or digit", field="bank")
+    return bank_id
+
+
+def new_id() -> str:
+    """A fresh id as the managed service makes them: a decimal int64 of 19 digits."""
+    return str(10**18 + secrets.randbelow(2**63 - 10**18))
+
+
+def bank_name(bank_id: str) -> str:
+    """A bank's resource name."""
+    return f"projects/local/locations/local/reasoningEngines/{bank_id}"
+
+
+def last_segment(name: str) -> str:
+    """The id at the end of a resource name; an id alone is returned as it is."""
+    return name.rpartition("/")[2]
+
+
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+
+
+def clean_text(text: str) -> str:
+    """Replaces what no database stores (NUL, lone surrogates) by U+FFFD."""
+    return _UNSTORABLE.sub("\ufffd", text)
+
+
+def metadata_to_json(metadata: Mapping[str, MetadataValue]) -> dict[str, dict[str, Any]]:
+    """Typed metadata in the managed service's shape: each value under the name of its type."""
+    encoded: dict[str, dict[str, Any]] = {}
+    for key, value in metadata.items():
+        if isinstance(value, bool):
+            encoded[key] = {"boolValue": value}
+        elif isinstance(value, int | float):
+            encoded[key] = {"doubleValue": float(value)}
+        elif isinstance(value, datetime):
+            encoded[key] = {"timestampValue": value.isoformat()}
+        else:
+            encoded[key] = {"stringValue": value}
+    return encoded
+
+
+def metadata_from_json(encoded: Mapping[str, Mapping[str, Any]]) -> dict[str, MetadataValue]:
+    """The inverse of `metadata_to_json`."""
+    decoded: dict[str, MetadataValue] = {}
+    for key, typed in encoded.items():
+        kind, value = next(iter(typed.items()))
+        decoded[key] = datetime.fromisoformat(value) if kind == "timestampValue" else value
+    return decoded

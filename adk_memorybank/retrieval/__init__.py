@@ -1,0 +1,1 @@
+"""What is relevant: embeddings, one scope's view, exact ranking."""
