@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from adk_memorybank import errors
 from adk_memorybank.errors import InvalidArgument, MemoryBankError
 
 Scope = dict[str, str]
@@ -24,6 +25,7 @@ MetadataValue = bool | float | str | datetime
 MAX_SCOPE_PAIRS = 5
 MAX_SCOPE_BYTES = 4096
 MAX_DIRECT_MEMORIES = 5
+MAX_DISPLAY_NAME = 128
 _BANK_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
 _MEMORY_ID = re.compile(r"[A-Za-z0-9_-]{1,63}")
 
@@ -154,17 +156,30 @@ class GeneratedMemory(Resource):
 
 
 class OperationError(Resource):
-    """Why an operation failed: `code` is a google.rpc.Code."""
+    """Why an operation failed.
+
+    Attributes:
+        code, status: a google.rpc.Code, as a number and by its name.
+        kind: the class of the error.
+    """
 
     code: int
     status: str
     message: str
+    kind: str = "MemoryBankError"
 
     @classmethod
     def of(cls, error: BaseException) -> OperationError:
+        kind = type(error).__name__
         if isinstance(error, MemoryBankError):
-            return cls(code=error.code, status=error.status, message=str(error))
-        return cls(code=13, status="INTERNAL", message=f"{type(error).__name__}: {error}")
+            return cls(code=error.code, status=error.status, message=str(error), kind=kind)
+        return cls(code=13, status="INTERNAL", message=f"{kind}: {error}", kind=kind)
+
+    def as_exception(self) -> MemoryBankError:
+        """The error again, as one of `errors`; what came from elsewhere is a plain `MemoryBankError`."""
+        made = getattr(errors, self.kind, MemoryBankError)
+        known = isinstance(made, type) and issubclass(made, MemoryBankError)
+        return made(self.message) if known else MemoryBankError(self.message)
 
 
 class PassedOver(Resource):
@@ -257,7 +272,9 @@ def validate_memory_id(memory_id: str, *, field: str = "memory_id") -> str:
 def validate_bank_id(bank_id: str) -> str:
     """Checks a bank's id: 1 to 63 letters, digits, `-` and `_`, the first a letter or a digit."""
     if not _BANK_ID.fullmatch(bank_id):
-        raise InvalidArgument("an id has 1 to 63 letters, digits, `-` or `_`, the first a letter or digit", field="bank")
+        raise InvalidArgument(
+            "an id has 1 to 63 letters, digits, `-` or `_`, the first a letter or digit", field="bank"
+        )
     return bank_id
 
 

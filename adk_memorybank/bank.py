@@ -1,0 +1,467 @@
+"""One bank: what every face calls."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Coroutine, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, TypeVar
+
+from adk_memorybank.bank_operations import BankOperations
+from adk_memorybank.config import GenerationTriggerConfig, ManagedSemanticMemoryConfig, MemoryTopicId
+from adk_memorybank.engine import Engine
+from adk_memorybank.errors import InvalidArgument, NotFound
+from adk_memorybank.events import MAX_ID_BYTES, Event, read_event, read_session
+from adk_memorybank.intake import Intake
+from adk_memorybank.operations.streams import DEFAULT_STREAM
+from adk_memorybank.options import GenerationOptions, MemoryOptions
+from adk_memorybank.parts import BankParts
+from adk_memorybank.planning import creation_of, revision_of
+from adk_memorybank.resources import (
+    MAX_DIRECT_MEMORIES,
+    Forgotten,
+    Memory,
+    MemoryRevision,
+    MetadataValue,
+    Operation,
+    RetrievedMemory,
+    Scope,
+    bank_name,
+    canonical_scope,
+    clean_text,
+    last_segment,
+    validate_memory_id,
+    validate_scope,
+)
+from adk_memorybank.retrieval.ranking import Order
+from adk_memorybank.retrieval.search import Search
+from adk_memorybank.storage import changes, records
+from adk_memorybank.storage.changes import Change
+
+logger = logging.getLogger("google_adk.adk_memorybank.bank")
+
+T = TypeVar("T")
+
+WAIT = 300.0
+"""Seconds that `generate` waits for its end by default."""
+
+
+class MemoryBank:
+    """A bank of memories. Safe to use from several event loops and threads.
+
+    Made by `MemoryBanks`; not meant to be made by hand.
+
+    Attributes:
+        operations: the accepted work of this bank.
+    """
+
+    def __init__(self, engine: Engine, bank_id: str, parts: BankParts) -> None:
+        self._engine = engine
+        self._id = bank_id
+        self._parts = parts
+        self._intake = Intake(engine, bank_id)
+        self._told_empty: set[str] = set()
+        self.operations = BankOperations(engine, bank_id)
+
+    @property
+    def name(self) -> str:
+        return bank_name(self._id)
+
+    @property
+    def display_name(self) -> str:
+        return self._parts.display_name
+
+    @property
+    def managed_semantic_memory_config(self) -> ManagedSemanticMemoryConfig:
+        return self._parts.config
+
+    @property
+    def model(self) -> str:
+        """The name of what generates its memories."""
+        return self._parts.generator.name
+
+    @property
+    def embedder(self) -> str:
+        """The name of what makes its vectors."""
+        return self._parts.embedder.name
+
+    @property
+    def alive(self) -> bool:
+        """False once its store was closed, and in a child process after a fork."""
+        return self._engine.alive
+
+    async def ingest_events(
+        self,
+        *,
+        scope: Mapping[str, str],
+        events: Sequence[Any] = (),
+        session_id: str = "",
+        stream_id: str = "",
+        generation_trigger_config: GenerationTriggerConfig | Mapping[str, Any] | None = None,
+        force_flush: bool = False,
+        options: GenerationOptions | None = None,
+    ) -> Operation | None:
+        """Takes events into a stream. They are durable when this returns; a model reads them later.
+
+        Args:
+            scope: whose memories they make.
+            events: as `events.read_event` takes them. An event id that the stream has seen is passed over.
+            session_id: of the session that they belong to, where there is one.
+            stream_id: `default` by default.
+            generation_trigger_config: when to read the stream; stays with it. Without any rule, at once.
+            force_flush: read all that waits in the stream now.
+
+        Returns:
+            The operation that reads them, or None while they wait for their trigger or where none was new.
+
+        Raises:
+            InvalidArgument: naming the field.
+        """
+        read = [
+            event if isinstance(event, Event) else read_event(event, session_id=session_id, path=f"events[{index}]")
+            for index, event in enumerate(events)
+        ]
+        rule = None
+        if generation_trigger_config is not None:
+            trigger = GenerationTriggerConfig.parse(generation_trigger_config, field="generation_trigger_config")
+            rule = trigger.generation_rule
+        valid = validate_scope(scope)
+        stream = _valid_stream(stream_id)
+        return await self._call(
+            self._intake.ingest(
+                valid, read, stream=stream, rule=rule, force=force_flush, options=options or GenerationOptions()
+            )
+        )
+
+    async def flush(self, *, scope: Mapping[str, str], stream_id: str | None = None) -> list[Operation]:
+        """Reads everything that waits in a scope's streams, or in one of them, whatever their triggers say."""
+        valid = validate_scope(scope)
+
+        return await self._call(self._intake.flush(valid, stream=stream_id))
+
+    async def generate(
+        self,
+        *,
+        scope: Mapping[str, str],
+        events: Sequence[Any] | None = None,
+        direct_memories: Sequence[str | Mapping[str, Any]] | None = None,
+        session: Any = None,
+        options: GenerationOptions | None = None,
+        wait: bool = True,
+        timeout: float | None = WAIT,
+    ) -> Operation:
+        """Generates memories from exactly one source.
+
+        Args:
+            scope: whose memories they are.
+            events: a conversation; read each time, whether it was seen or not.
+            direct_memories: at most five facts, as text or `{"fact": …, "topics": […]}`; not extracted, but
+                consolidated with what is there.
+            session: an ADK session; its events are read once.
+            wait: for the end. The operation is durable either way.
+            timeout: seconds to wait at most; the operation is returned as it is then.
+
+        Raises:
+            InvalidArgument: naming the field.
+            MemoryBankError: of the operation, where it failed while this waited.
+        """
+        valid = validate_scope(scope)
+        chosen = options or GenerationOptions()
+        if sum(source is not None for source in (events, direct_memories, session)) != 1:
+            raise InvalidArgument("give exactly one of events, direct_memories and session", field="events")
+        if session is not None:
+            read = read_session(session)
+            operation = await self.ingest_events(
+                scope=valid, events=read, stream_id=clean_text(str(session.id)), force_flush=True, options=chosen
+            )
+            if operation is None:  # nothing of it was new
+                operation = await self._call(self._intake.generate(valid, [], None, options=chosen))
+            return await self._outcome(operation, wait=wait, timeout=timeout)
+        read = [read_event(event, path=f"events[{index}]") for index, event in enumerate(events or ())]
+        facts = None if direct_memories is None else _direct_memories(direct_memories)
+        operation = await self._call(self._intake.generate(valid, read, facts, options=chosen))
+        return await self._outcome(operation, wait=wait, timeout=timeout)
+
+    async def _outcome(self, operation: Operation, *, wait: bool, timeout: float | None) -> Operation:
+        if not wait:
+            return operation
+        ended = (await self.operations.wait([operation.name], timeout=timeout))[0]
+        if ended.error is not None:
+            raise ended.error.as_exception()
+        return ended
+
+    async def create(self, *, scope: Mapping[str, str], fact: str, options: MemoryOptions | None = None) -> Memory:
+        """Stores one memory as it stands: no extraction, no consolidation, duplicates allowed.
+
+        Raises:
+            InvalidArgument: naming the field.
+            AlreadyExists: the id that was chosen is taken.
+        """
+        return (await self.create_all(scope=scope, memories=[(fact, options or MemoryOptions())]))[0]
+
+    async def create_all(
+        self, *, scope: Mapping[str, str], memories: Sequence[tuple[str, MemoryOptions]]
+    ) -> Sequence[Memory]:
+        """Stores memories as they stand, (fact, options), all of them or none.
+
+        Raises:
+            InvalidArgument: naming the field.
+            AlreadyExists: an id that was chosen is taken.
+        """
+        valid = validate_scope(scope)
+        checked = [(_valid_fact(fact), options) for fact, options in memories]
+        for _, options in checked:
+            if options.memory_id is not None:
+                validate_memory_id(options.memory_id)
+
+        async def create() -> Sequence[Memory]:
+            parts = await self._engine.parts(self._id)
+            now = self._engine.clock.now()
+            planned = [creation_of(fact, options, parts.config, now=now) for fact, options in checked]
+            async with self._engine.database.write() as connection:
+                row = await records.ensure_scope(connection, bank_id=self._id, scope=valid)
+                applied = await changes.apply(connection, scope=row, changes=planned, now=now)
+                ids = [one.memory_id for one in applied]
+                present = await records.read_memories(connection, bank_id=self._id, scope=valid, ids=ids)
+            created = [present[memory_id] for memory_id in ids]
+            await self._engine.make_vectors(parts, created)
+            return [memory for memory, _ in created]
+
+        return await self._call(create())
+
+    async def get(self, *, name: str) -> Memory:
+        """One memory, by its name or id.
+
+        Raises:
+            NotFound: there is none, or it has expired.
+        """
+
+        async def get() -> Memory:
+            async with self._engine.database.read() as connection:
+                found = await records.get_memory(
+                    connection, bank_id=self._id, memory_id=last_segment(name), now=self._engine.clock.now()
+                )
+            return found[0]
+
+        return await self._call(get())
+
+    async def list(self, *, scope: Mapping[str, str] | None = None) -> list[Memory]:
+        """All memories of the bank, or of one scope, the newest first."""
+        valid = None if scope is None else validate_scope(scope)
+
+        async def listed() -> list[Memory]:
+            async with self._engine.database.read() as connection:
+                row = None
+                if valid is not None:
+                    row = await records.find_scope(connection, bank_id=self._id, scope=valid)
+                    if row is None:
+                        return []
+                return await records.list_memories(
+                    connection,
+                    bank_id=self._id,
+                    scope_id=None if row is None else row.id,
+                    now=self._engine.clock.now(),
+                )
+
+        return await self._call(listed())
+
+    async def update(
+        self,
+        *,
+        name: str,
+        fact: str | None = None,
+        topics: Sequence[str] | None = None,
+        metadata: Mapping[str, MetadataValue] | None = None,
+        display_name: str | None = None,
+        description: str | None = None,
+        ttl: timedelta | None = None,
+        expire_time: datetime | None = None,
+    ) -> Memory:
+        """Corrects one memory; what is None stays as it is. Metadata is replaced as a whole.
+
+        Raises:
+            NotFound: there is no such memory.
+            InvalidArgument: naming the field.
+        """
+        text = None if fact is None else _valid_fact(fact)
+        if ttl is not None and expire_time is not None:
+            raise InvalidArgument("give either ttl or expire_time", field="ttl")
+
+        async def update() -> Memory:
+            parts = await self._engine.parts(self._id)
+            now = self._engine.clock.now()
+            memory_id = last_segment(name)
+            lasting = ttl or (None if expire_time else parts.config.ttl_config.ttl_of("update"))
+            change = Change(
+                action="update",
+                memory_id=memory_id,
+                fact=text,
+                topics=topics,
+                metadata=metadata,
+                add_metadata=False,
+                display_name=display_name,
+                description=description,
+                expire_time=now + lasting if lasting else expire_time,
+                set_expiry=lasting is not None or expire_time is not None,
+                revision=revision_of(GenerationOptions().revision, parts.config, now=now),
+            )
+            async with self._engine.database.write() as connection:
+                _, row, _ = await records.get_memory(connection, bank_id=self._id, memory_id=memory_id, now=now)
+                await changes.apply(connection, scope=row, changes=[change], now=now)
+                memory, _, version = await records.get_memory(
+                    connection, bank_id=self._id, memory_id=memory_id, now=now
+                )
+            if text is not None:
+                await self._engine.make_vectors(parts, [(memory, version)])
+            return memory
+
+        return await self._call(update())
+
+    async def delete(self, *, name: str, scope: Mapping[str, str] | None = None) -> None:
+        """Deletes one memory. Its revisions can be listed for 48 hours more.
+
+        Args:
+            name: the memory's name or id.
+            scope: where given, a memory of another scope is not found.
+
+        Raises:
+            NotFound: there is no such memory.
+        """
+        valid = None if scope is None else validate_scope(scope)
+
+        async def delete() -> None:
+            parts = await self._engine.parts(self._id)
+            now = self._engine.clock.now()
+            memory_id = last_segment(name)
+            revision = revision_of(GenerationOptions().revision, parts.config, now=now)
+            change = Change(action="delete", memory_id=memory_id, revision=revision)
+            async with self._engine.database.write() as connection:
+                _, row, _ = await records.get_memory(connection, bank_id=self._id, memory_id=memory_id, now=now)
+                if valid is not None and row.pairs != valid:
+                    raise NotFound(f"there is no memory {memory_id!r} in this scope")
+                await changes.apply(connection, scope=row, changes=[change], now=now)
+            self._engine.tidy()
+
+        await self._call(delete())
+
+    async def list_revisions(self, *, name: str) -> list[MemoryRevision]:
+        """The revisions of a memory, the newest first."""
+
+        async def listed() -> list[MemoryRevision]:
+            async with self._engine.database.read() as connection:
+                return await records.list_revisions(
+                    connection, bank_id=self._id, memory_id=last_segment(name), now=self._engine.clock.now()
+                )
+
+        return await self._call(listed())
+
+    async def retrieve(
+        self,
+        *,
+        scope: Mapping[str, str],
+        query: str | None = None,
+        top_k: int | None = None,
+        by: Order = "fused",
+    ) -> list[RetrievedMemory]:
+        """Memories of exactly this scope.
+
+        Args:
+            query: what they are ranked by; without it all come, the newest first.
+            top_k: at most so many.
+            by: `fused` by meaning and words together, `distance` by meaning alone, `words` by words alone: the only
+                way that works while another process owns the store.
+
+        Raises:
+            StoreInUse: the vectors are needed, and another process owns them.
+        """
+        valid = validate_scope(scope)
+        if top_k is not None and top_k < 1:
+            raise InvalidArgument(f"should be a positive number, not {top_k}", field="top_k")
+
+        async def retrieve() -> list[RetrievedMemory]:
+            if query is not None and by != "words":
+                await self._engine.need_vectors()
+            async with self._engine.database.read() as connection:
+                row = await records.find_scope(connection, bank_id=self._id, scope=valid)
+            if row is None:
+                await self._tell_empty(valid)
+                return []
+            now = self._engine.clock.now()
+            if query is None:
+                async with self._engine.database.read() as connection:
+                    listed = await records.list_memories(connection, bank_id=self._id, scope_id=row.id, now=now)
+                return [RetrievedMemory(memory=memory) for memory in listed[:top_k]]
+            search = Search(query=clean_text(query), top_k=top_k, by=by, now=now)
+            return await self._engine.searcher.search(search, scope=row, embedder=self._parts.embedder)
+
+        return await self._call(retrieve())
+
+    async def forget(self, *, scope: Mapping[str, str]) -> Forgotten:
+        """Removes everything about a scope at once: memories, revisions, events, operations and vectors.
+
+        When this returns, no byte of its text is left in the store. Adding the same sessions again brings nothing
+        back, nor does a generation that was running; new events are remembered again.
+        """
+        valid = validate_scope(scope)
+
+        async def forget() -> Forgotten:
+            async with self._engine.database.read() as connection:
+                row = await records.find_scope(connection, bank_id=self._id, scope=valid)
+            if row is None:
+                return Forgotten(memories=0, revisions=0, events=0, operations=0)
+            return await self._engine.forget(row)
+
+        return await self._call(forget())
+
+    async def list_scopes(self) -> list[Scope]:
+        """The scopes that this bank holds anything of."""
+
+        async def listed() -> list[Scope]:
+            async with self._engine.database.read() as connection:
+                return [row.pairs for row in await records.list_scopes(connection, bank_id=self._id)]
+
+        return await self._call(listed())
+
+    async def _tell_empty(self, scope: Scope) -> None:
+        """Says once which scopes share a value with an empty one: app names differ between `adk web` and AdkApp."""
+        canonical = canonical_scope(scope)
+        if canonical in self._told_empty:
+            return
+        self._told_empty.add(canonical)
+        async with self._engine.database.read() as connection:
+            rows = await records.list_scopes(connection, bank_id=self._id)
+        near = [row.pairs for row in rows if set(row.pairs.items()) & set(scope.items())]
+        if near:
+            logger.info("nothing is remembered for %s; near it there are %s", scope, near[:10])
+
+    def _call(self, coroutine: Coroutine[Any, Any, T]) -> Coroutine[Any, Any, T]:
+        return self._engine.call(coroutine)
+
+
+def _valid_fact(fact: str) -> str:
+    text = clean_text(fact).strip()
+    if not text:
+        raise InvalidArgument("is empty", field="fact")
+    return text
+
+
+def _valid_stream(stream_id: str) -> str:
+    if len(stream_id.encode(errors="surrogatepass")) > MAX_ID_BYTES:
+        raise InvalidArgument(f"an id has at most {MAX_ID_BYTES} bytes", field="stream_id")
+    return clean_text(stream_id) or DEFAULT_STREAM
+
+
+def _direct_memories(given: Sequence[str | Mapping[str, Any]]) -> list[dict[str, Any]]:
+    if len(given) > MAX_DIRECT_MEMORIES:
+        raise InvalidArgument(f"at most {MAX_DIRECT_MEMORIES} at a time, not {len(given)}", field="direct_memories")
+    if not given:
+        raise InvalidArgument("is empty", field="direct_memories")
+    entries: list[dict[str, Any]] = []
+    for index, one in enumerate(given):
+        fact = one if isinstance(one, str) else one.get("fact")
+        if not isinstance(fact, str) or not fact.strip():
+            raise InvalidArgument("is empty", field=f"direct_memories[{index}].fact")
+        topics = () if isinstance(one, str) else one.get("topics") or ()
+        names = [MemoryTopicId.parse(topic, field=f"direct_memories[{index}].topics").name for topic in topics]
+        entries.append({"fact": clean_text(fact).strip(), "topics": names})
+    return entries

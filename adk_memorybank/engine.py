@@ -1,0 +1,407 @@
+"""The engine: one store in this process, on a thread and event loop of its own, shared by all who open it."""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import logging
+import os
+import threading
+import time
+from collections.abc import Coroutine, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, TypeVar
+
+from adk_memorybank.clock import Clock, SystemClock
+from adk_memorybank.errors import StoreInUse
+from adk_memorybank.operations.queue import Queue, Work
+from adk_memorybank.operations.streams import Streams
+from adk_memorybank.operations.worker import Worker
+from adk_memorybank.parts import BankParts, open_bank
+from adk_memorybank.pipeline import Pipeline
+from adk_memorybank.resources import Forgotten, Memory
+from adk_memorybank.retrieval.reader import ViewReader
+from adk_memorybank.retrieval.search import Searcher
+from adk_memorybank.settings import Settings, read_settings
+from adk_memorybank.storage import forgetting, records
+from adk_memorybank.storage.database import Database
+from adk_memorybank.storage.folder import Folder
+from adk_memorybank.storage.records import ScopeRow
+from adk_memorybank.storage.vectors import Vectors, vector_id
+from adk_memorybank.threads import LoopThread
+
+logger = logging.getLogger("google_adk.adk_memorybank.engine")
+
+T = TypeVar("T")
+
+VIEW_BYTES = 256 * 1024 * 1024
+TAKEOVER_PATIENCE = 2.0
+"""Seconds that a call which needs the vectors waits for the owner of the folder to go."""
+STANDBY = 1.0
+"""Seconds between tries to take over a folder that another process owns."""
+SWEEP_INTERVAL = 600.0
+KEEP_OPERATIONS = timedelta(days=30)
+
+
+class Engine:
+    """One store: its records, vectors, queue, worker and views.
+
+    Everything inside runs on the engine's loop. From outside, `call` takes a coroutine there and brings its result
+    back, from any loop or thread.
+    """
+
+    def __init__(self, path: Path, clock: Clock) -> None:
+        self.clock = clock
+        self.folder = Folder(path)
+        self.database: Database
+        self.queue: Queue
+        self.streams: Streams
+        self.reader: ViewReader
+        self.searcher: Searcher
+        self.users = 0
+        self.pid = os.getpid()
+        self._worker: Worker | None = None
+        self._vectors: Vectors | None = None
+        self._banks: dict[str, BankParts] = {}
+        self._working = False
+        self._told_in_use = False
+        self._dropping = asyncio.Lock()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._thread = LoopThread()
+        self._opened = self._thread.submit(self._open())
+
+    @property
+    def alive(self) -> bool:
+        """False once closed, after a failure to open, and in a child process after a fork."""
+        failed = self._opened.done() and self._opened.exception() is not None
+        return self._thread.alive and not failed
+
+    async def call(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        """Runs a coroutine on the engine's loop. A cancelled caller doesn't cancel it.
+
+        Raises:
+            EngineClosed: the engine was closed.
+        """
+        return await self._thread.call(self._when_open(coroutine))
+
+    async def _when_open(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        try:
+            await asyncio.wrap_future(self._opened)
+        except BaseException:
+            coroutine.close()
+            raise
+        return await coroutine
+
+    async def _open(self) -> None:
+        self.folder.make()
+        self.database = Database(self.folder.database)
+        await self.database.open()
+        self.queue = Queue(self.database, self.clock)
+        self.streams = Streams(self.database, self.queue, self.clock)
+        self.reader = ViewReader(self.database, max_bytes=VIEW_BYTES)
+        self.searcher = Searcher(self.database, self.reader)
+        logger.info("the memory bank's store is %s", self.folder.path)
+        if not await self._own():
+            logger.warning("%s", self.folder.in_use())
+        self._start(self._keep_house())
+
+    async def _own(self) -> bool:
+        """Takes the folder's lock, and with it the vectors and the work, unless another process has it."""
+        if self._worker is not None:
+            return True
+        if not self.folder.try_own():
+            return False
+        self._vectors = Vectors(self.folder.chroma)
+        self.reader.vectors = self._vectors
+        pipeline = Pipeline(
+            database=self.database, queue=self.queue, streams=self.streams, reader=self.reader, clock=self.clock
+        )
+
+        async def handle(work: Work) -> None:
+            await pipeline.run(work, await self.parts(work.bank_id))
+            self.tidy()
+
+        self._worker = Worker(database=self.database, queue=self.queue, streams=self.streams, handle=handle)
+        return True
+
+    async def open_bank(self, settings: Settings) -> BankParts:
+        """Opens a bank as these settings want it, makes it where it is missing, and lets the worker begin.
+
+        Raises:
+            EmbedderMismatch: its vectors were made by another embedder.
+            ModelUnavailable: its model can't be used here.
+        """
+        self._banks[settings.bank_id] = parts = await open_bank(self.database, settings, now=self.clock.now())
+        await self._start_work()
+        return parts
+
+    async def parts(self, bank_id: str) -> BankParts:
+        """What belongs to a bank; one that nobody opened yet is opened by the environment and its configuration.
+
+        Raises:
+            NotFound: there is no such bank.
+        """
+        if bank_id not in self._banks:
+            async with self.database.read() as connection:
+                await records.get_bank(connection, bank_id=bank_id)
+            settings = replace(read_settings(), folder=self.folder.path, bank_id=bank_id, config=None)
+            self._banks[bank_id] = await open_bank(self.database, settings, now=self.clock.now())
+        return self._banks[bank_id]
+
+    def is_open(self, bank_id: str) -> bool:
+        """Whether a bank's parts are made already."""
+        return bank_id in self._banks
+
+    async def reindex(self, settings: Settings) -> int:
+        """Makes all vectors of a bank anew and returns how many.
+
+        Should the process die on the way, what is missing is made at the next read.
+        """
+        vectors = await self.need_vectors()
+        bank_id = settings.bank_id
+        async with self.database.read() as connection:
+            await records.get_bank(connection, bank_id=bank_id)
+        async with self.database.write() as connection:
+            await records.update_bank(connection, bank_id=bank_id, now=self.clock.now(), embedder=None, dimension=None)
+        self._banks.pop(bank_id, None)
+        parts = await self.open_bank(replace(settings, config=None))
+        await vectors.drop_bank(bank_id)
+        self.reader.drop(bank_id=bank_id)
+        return await self.reader.make_all(bank_id=bank_id, embedder=parts.embedder)
+
+    async def close_bank(self, bank_id: str, *, deleted: bool = False) -> None:
+        """Forgets what belongs to a bank, so that its next use reads its configuration anew."""
+        self._banks.pop(bank_id, None)
+        if deleted:
+            self.reader.drop(bank_id=bank_id)
+            await self.erase()
+            if self._vectors is not None:
+                await self._vectors.drop_bank(bank_id)
+
+    async def _start_work(self) -> None:
+        # Not before the first bank is open: what waits in the queue may need the model that its caller brought.
+        if self._worker is not None and not self._working:
+            self._working = True
+            await self._worker.start()
+
+    async def need_vectors(self) -> Vectors:
+        """The vectors, for what can't be done without them.
+
+        Raises:
+            StoreInUse: another process owns the folder, and did not let go of it within two seconds.
+        """
+        deadline = time.monotonic() + TAKEOVER_PATIENCE
+        while not await self._take_over():
+            if time.monotonic() > deadline:
+                error: StoreInUse = self.folder.in_use()
+                if not self._told_in_use:
+                    self._told_in_use = True
+                    logger.error("%s", error)
+                raise error
+            await asyncio.sleep(0.1)
+        assert self._vectors is not None  # `_own` has set it
+        return self._vectors
+
+    async def _take_over(self) -> bool:
+        if self._worker is not None:
+            return True
+        if not await self._own():
+            return False
+        logger.info("%s is owned by this process now", self.folder.path)
+        for bank_id in self._banks:
+            self.reader.drop(bank_id=bank_id)  # they were read without vectors
+        if self._banks:
+            await self._start_work()
+        return True
+
+    def wake(self) -> None:
+        """New work was committed."""
+        if self._worker is not None:
+            self._worker.wake()
+
+    async def wait(self, operation_ids: Sequence[str], *, timeout: float | None) -> bool:
+        """Waits until operations have ended and their vectors are written. False where the timeout came first."""
+        deadline = None if timeout is None else time.monotonic() + timeout
+        ids = set(operation_ids)
+        while True:
+            worker = self._worker
+            if worker is not None:
+                worker.progress.clear()
+            if not await self.queue.unfinished(ids=ids) and not (worker is not None and worker.runs(ids)):
+                return True
+            left = 0.25 if deadline is None else min(0.25, deadline - time.monotonic())
+            if left <= 0:
+                return False
+            if worker is None:
+                await asyncio.sleep(left)
+                continue
+            try:
+                await asyncio.wait_for(worker.progress.wait(), left)
+            except TimeoutError:
+                continue
+
+    async def forget(self, scope: ScopeRow) -> Forgotten:
+        """Removes a scope: rows at once, then what the log of the database still holds, then the vectors."""
+        async with self.database.write() as connection:
+            forgotten = await forgetting.forget_scope(connection, scope=scope)
+        self.reader.drop(bank_id=scope.bank_id, scope_id=scope.id)
+        await self.erase()
+        return forgotten
+
+    async def erase(self) -> None:
+        """Empties the database's log and drops vectors that are not named any more."""
+        if not await self.database.truncate_log():
+            logger.warning(
+                "another process reads an old state of %s: forgotten text stays in its log until that ends",
+                self.folder.database,
+            )
+            self._start(self._truncate_later())
+        await self.drop_vectors()
+
+    async def make_vectors(self, parts: BankParts, memories: Sequence[tuple[Memory, int]]) -> None:
+        """Makes the vectors of facts, given with their versions, and writes them behind the caller.
+
+        Should this fail, they are made at the next read.
+        """
+        if self._vectors is not None:
+            vectors = await parts.embedder.embed([memory.fact for memory, _ in memories])
+            named = {vector_id(memory.id, version): vectors[row] for row, (memory, version) in enumerate(memories)}
+            self._start(self.reader.keep(bank_id=parts.id, vectors=named))
+        self.tidy()
+
+    def tidy(self) -> None:
+        """Drops the vectors that are not named any more, behind the caller."""
+        self._start(self.drop_vectors())
+
+    async def drop_vectors(self) -> None:
+        """Lets Chroma remove what the records have noted. A fault is logged; the notes stay for the next time."""
+        if self._vectors is None:
+            return
+        async with self._dropping:
+            async with self.database.read() as connection:
+                notes = await forgetting.take_dropped_vectors(connection)
+            for bank_id, vectors in notes.items():
+                await self._vectors.remove(bank_id, list(vectors))
+                async with self.database.write() as connection:
+                    await forgetting.vectors_were_dropped(connection, notes=list(vectors.values()))
+
+    async def _truncate_later(self) -> None:
+        while not await self.database.truncate_log(patience=60):
+            logger.warning("forgotten text is still in the log of %s", self.folder.database)
+
+    async def _keep_house(self) -> None:
+        """Takes over a folder whose owner has gone, and removes what has expired."""
+        swept = -SWEEP_INTERVAL
+        while True:
+            await asyncio.sleep(STANDBY)
+            try:
+                if self._worker is None:
+                    await self._take_over()
+                elif time.monotonic() - swept > SWEEP_INTERVAL:
+                    swept = time.monotonic()
+                    await self._sweep()
+            except Exception:  # it is tried again; a full disk must not end it
+                logger.exception("the store could not be kept in order, it is tried again")
+
+    async def _sweep(self) -> None:
+        now = self.clock.now()
+        removed = 0
+        while True:
+            async with self.database.write() as connection:
+                gone = await forgetting.sweep(connection, now=now, operations_before=now - KEEP_OPERATIONS)
+            removed += gone
+            if not gone:
+                break
+        if removed:
+            await self.erase()
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            logger.warning("work behind the scenes failed, it is done again later: %s", error)
+
+    async def stop(self, *, patience: float) -> None:
+        """Waits `patience` seconds for what runs, and leaves the rest durable."""
+        if self._worker is not None:
+            await self._worker.stop(patience=patience)
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await self.reader.close()
+        if self._vectors is not None:
+            await self._vectors.close()
+        await self.database.close()
+        self.folder.release()
+
+    async def close(self, *, patience: float) -> None:
+        """Stops the engine, from outside of it."""
+        try:
+            if self.alive:
+                await self._thread.call(self._when_open(self.stop(patience=patience)))
+        finally:
+            await asyncio.to_thread(self._thread.stop)
+
+    def end(self) -> None:
+        """At the end of the process: puts back what runs, within a second, and says nothing."""
+        if not self.alive or not self._opened.done():
+            return
+        try:
+            self._thread.call_sync(self.stop(patience=0), timeout=1.0)
+        except Exception:  # the process ends: what is durable stays, and there is nobody to tell
+            logger.debug("the engine did not stop in time", exc_info=True)
+        if self._vectors is not None:
+            self._vectors.idle(1.0)
+
+
+_engines: dict[Path, Engine] = {}
+_lock = threading.Lock()
+_left_behind: list[Engine] = []
+"""Engines of a parent process. Kept from the garbage collector: its database connections are not ours to close."""
+
+
+def share(path: Path, *, clock: Clock | None = None) -> Engine:
+    """The engine of a folder in this process; every call of this is to be met by one of `leave`."""
+    with _lock:
+        engine = _engines.get(path)
+        if engine is None or not engine.alive:
+            engine = _engines[path] = Engine(path, clock or SystemClock())
+        engine.users += 1
+        return engine
+
+
+async def leave(engine: Engine, *, patience: float) -> None:
+    """Gives an engine back; the last one to do so closes it."""
+    with _lock:
+        engine.users -= 1
+        if engine.users > 0:
+            return
+        if _engines.get(engine.folder.path) is engine:
+            del _engines[engine.folder.path]
+    await engine.close(patience=patience)
+
+
+def _end_all() -> None:
+    for engine in list(_engines.values()):
+        engine.end()
+
+
+def _after_fork() -> None:
+    global _lock  # noqa: PLW0603  the parent may have held it at the fork
+    _lock = threading.Lock()
+    for engine in _engines.values():
+        engine.folder.release()
+        _left_behind.append(engine)
+    _engines.clear()
+
+
+atexit.register(_end_all)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

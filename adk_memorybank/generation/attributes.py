@@ -1,0 +1,190 @@
+"""What a statement says of whom: its subject, its attributes with their values, and its words.
+
+Two statements are about the same thing when subject and attribute are the same; that, and not how near their vectors
+are, decides what replaces what.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from adk_memorybank.generation.lexicon import Language, group, language
+from adk_memorybank.generation.perspective import quoted
+from adk_memorybank.generation.words import content, detect, numbers, tokens
+
+_USER = "user"
+_RELATION = (
+    r"friend|best friend|brother|sister|mother|mom|mum|father|dad|wife|husband|partner|girlfriend|boyfriend|fiancée?|son|daughter|cousin|uncle"
+    r"|aunt|nephew|niece|grandmother|grandma|grandfather|grandpa|boss|manager|colleague|coworker|co-worker|neighbou?r|roommate|flatmate|teacher|doctor"
+)
+# More than one of them is usual: without the same name they are not the same person.
+_MANY = frozenset(("friend", "brother", "sister", "son", "daughter", "cousin", "uncle", "aunt", "nephew", "niece", "colleague", "coworker", "co-worker", "neighbor", "neighbour", "teacher", "doctor"))
+_HEAD = re.compile(rf"^(?:my|our) (?:(?:older|younger|little|big|elder|twin) )?(?P<relation>{_RELATION})(?:,? (?P<name>(?-i:[A-Z])[\w'’-]*\w))?,? (?=\w)", re.IGNORECASE)
+_NAMED = re.compile(r"^(?!I\b|The\b|This\b|That\b|It\b|My\b|We\b|He\b|She\b|They\b|You\b|Actually\b|Yes\b|There\b)(?P<name>[A-Z][\w'’-]*\w(?: [A-Z][\w'’-]*\w)?) (?=(?:\w+s|is|has|was|moved|now|just|no|can't|cannot|don't|doesn't)\b)")
+_OF_OTHERS = frozenset(("home", "employer", "job", "diet", "age", "marital", "origin", "birthday", "allergy", "avoids", "car"))
+_NOTE = re.compile(r"\s*[(（](?:in the week of )?(?:\d{4}-\d{2}-\d{2}(?:/\d{4}-\d{2}-\d{2})?|[^\W\d]+ \d{4}|\d{4}(?:-\d{2})?|\d{4}年(?:\d{1,2}月)?)[)）]")
+_LEAD = re.compile(r"^(?:actually|well|yes|no|so|by the way|in fact|correction|anyway|look),?\s+", re.IGNORECASE)
+_SOFT = re.compile(r"\b(?:now|currently|still|just|already|actually|recently|nowadays|presently|lately|really|finally)\b,? ?", re.IGNORECASE)
+_FUTURE = re.compile(r"^i(?:'m|’m| am)? ?(?:going to|gonna|will|'ll|might|may|want to|would|plan|hope)\b", re.IGNORECASE)
+_SWITCH = re.compile(r"\b(?:switched|changed|moved|migrated|went|converted)(?: over)? from (?P<old>.{1,40}?) to (?P<new>.{1,40}?)(?=[,.;!?(]|\s+(?:and|because|for)\b|\s*$)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One attribute with its value, as one statement says it.
+
+    Attributes:
+        attribute: such as `home` or `favourite:colour`.
+        value: its content words; empty where the statement only ends it.
+        single: whether there is one value at a time.
+        ended: whether it holds no longer.
+    """
+
+    attribute: str
+    value: frozenset[str]
+    single: bool
+    ended: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A statement taken apart.
+
+    Attributes:
+        plain: lower-case words without signs, the test for the same statement.
+        subject: `user`, or relation and name of somebody else.
+        words: its content words.
+        core: the same without words of change and negation.
+        left: of a switch from one thing to another, the content words of the old one.
+    """
+
+    text: str
+    code: str
+    plain: str
+    subject: tuple[str, str]
+    words: frozenset[str]
+    core: frozenset[str]
+    numbers: frozenset[str]
+    names: frozenset[str]
+    negated: bool
+    changed: bool
+    additive: bool
+    claims: tuple[Claim, ...]
+    left: frozenset[str]
+
+    def claim(self, attribute: str) -> Claim | None:
+        return next((claim for claim in self.claims if claim.attribute == attribute), None)
+
+
+@lru_cache(maxsize=8192)
+def profile(fact: str) -> Profile:
+    """Takes a statement apart."""
+    said = quoted(fact)
+    text = fact if said is None else said
+    code = detect(text)
+    lexicon = language(code)
+    if code == "en":
+        text = _first_person(text)
+    bare = _NOTE.sub("", text)
+    subject, spoken = _subject(bare, code)
+    core_text = lexicon.change.sub(" ", lexicon.negation.sub(" ", bare)) if lexicon.spaced else bare
+    switch = _SWITCH.search(bare)
+    return Profile(
+        text=fact,
+        code=code,
+        plain=" ".join(tokens(text)),
+        subject=subject,
+        words=content(bare, lexicon),
+        core=_core(bare, core_text, lexicon),
+        numbers=numbers(text),
+        names=frozenset(re.findall(r"(?<=[\w,'’] )(?!I\b)[A-Z][\w'’-]+", bare)) if lexicon.spaced and code != "de" else frozenset(),
+        negated=bool(lexicon.negation.search(bare)),
+        changed=bool(lexicon.change.search(bare)),
+        additive=bool(lexicon.additive.search(bare)),
+        claims=_claims(bare, spoken, subject, lexicon),
+        left=content(switch["old"], lexicon) if switch else frozenset(),
+    )
+
+
+def _core(bare: str, rest: str, lexicon: Language) -> frozenset[str]:
+    # "I hate tea" and "I like tea" share their core: the verb says how, the rest says what.
+    words = set(content(rest, lexicon))
+    for word in tokens(bare):
+        if word in lexicon.same_words and lexicon.negation.search(word):
+            words.add(lexicon.same_words[word])
+    return frozenset(words)
+
+
+def same_subject(one: Profile, other: Profile) -> bool:
+    """Whether both speak of the same person, as far as the words tell."""
+    (kind, name), (other_kind, other_name) = one.subject, other.subject
+    if kind != other_kind:
+        return False
+    if name and other_name:
+        return name == other_name
+    return not (kind in _MANY and name != other_name) and not (kind in _MANY and not name)
+
+
+def same_value(one: Claim, other: Claim) -> bool:
+    """Whether two values are the same or one says more of the same."""
+    if not one.value or not other.value:
+        return one.value == other.value
+    figures = {word for word in one.value if word[0].isdigit()}, {word for word in other.value if word[0].isdigit()}
+    return figures[0] == figures[1] and (one.value <= other.value or other.value <= one.value)
+
+
+def _first_person(text: str) -> str:
+    """Statements about "the user" in the first person, so that one set of patterns reads both."""
+    if not re.search(r"\bthe user\b", text, re.IGNORECASE):
+        return _LEAD.sub("", text)
+    text = re.sub(r"\bthe user and others\b", "we", text, flags=re.IGNORECASE)
+    text = re.sub(r"\bthe user['’]s\b", "my", text, flags=re.IGNORECASE)
+    text = re.sub(r"\bthe user\b", "I", text, flags=re.IGNORECASE)
+    text = re.sub(r"\btheir\b", "my", text, flags=re.IGNORECASE)
+    text = re.sub(r"\bthey\b", "I", text, flags=re.IGNORECASE)
+    return _LEAD.sub("", text)
+
+
+def _subject(text: str, code: str) -> tuple[tuple[str, str], str]:
+    """Who is spoken of, and the statement with the subject put to "i"."""
+    if code != "en":
+        return (_USER, ""), text
+    match = _HEAD.match(text)
+    if match:
+        relation = match["relation"].casefold()
+        return (relation, (match["name"] or "").casefold()), f"i {text[match.end() :]}"
+    match = _NAMED.match(text)
+    if match:
+        return ("", match["name"].casefold()), f"i {text[match.end() :]}"
+    return (_USER, ""), text
+
+
+def _claims(text: str, spoken: str, subject: tuple[str, str], lexicon: Language) -> tuple[Claim, ...]:
+    found: dict[str, Claim] = {}
+    if lexicon.code == "en" and _FUTURE.match(spoken):
+        return ()
+    mine = subject[0] == _USER
+    readings = [spoken.strip(), text.strip()] if not mine else [text.strip()]
+    for at, reading in enumerate(readings):
+        plain = re.sub(r"\s+", " ", _SOFT.sub("", reading)).strip() if lexicon.code == "en" else reading
+        for slot in lexicon.slots:
+            if not mine and at == 0 and slot.attribute not in _OF_OTHERS:
+                continue
+            match = slot.said.search(plain)
+            if not match:
+                continue
+            key = group(match, "key").casefold().strip()
+            attribute = f"{slot.attribute}:{_keyed(key, lexicon)}" if key else slot.attribute
+            value = group(match, "value")
+            claim = Claim(attribute, content(value, lexicon) or frozenset(tokens(value)), slot.single, slot.ended)
+            known = found.get(attribute)
+            # An ending is the more telling reading; of two values the first pattern's stands.
+            if known is None or (claim.ended and not known.ended):
+                found[attribute] = claim
+    return tuple(found.values())
+
+
+def _keyed(key: str, lexicon: Language) -> str:
+    return " ".join(sorted(content(key, lexicon))) or key

@@ -1,0 +1,300 @@
+"""How facts are merged with the memories that are there, and among each other.
+
+Subject and attribute decide. Nearness of vectors only proposes: two facts that must stay apart are often nearer than
+an old value and its successor. Facts are taken in the order of their time, so that of two values the later one stays,
+and a statement older than the memory that it contradicts changes nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+import numpy as np
+from numpy import float32
+from numpy.typing import NDArray
+
+from adk_memorybank.generation.attributes import Claim, Profile, profile, same_subject, same_value
+from adk_memorybank.generation.forgetting import Request
+from adk_memorybank.generation.generator import ConsolidationRequest, Decision, ExtractedFact
+from adk_memorybank.generation.lexicon import language
+from adk_memorybank.generation.sentences import compound, sentences
+
+Relation = Literal["same", "more", "replaces"]
+
+_NEAR = 0.93
+_OVERLAP = 0.6
+_LONGEST = 500
+_BREATH = 20
+
+
+@dataclass(slots=True)
+class _Entry:
+    """A memory or a fact of this batch that is to become one, as it stands so far."""
+
+    text: str
+    topics: tuple[str, ...]
+    time: datetime | None
+    order: int
+    candidate: int | None = None
+    vector: NDArray[float32] | None = None
+    earlier: tuple[str, ...] = ()
+    facts: list[int] = field(default_factory=list[int])
+    replaces: bool = False
+    deleted: bool = False
+
+    def is_newer(self, time: datetime | None) -> bool:
+        return self.time is not None and time is not None and self.time > time
+
+
+async def consolidate(request: ConsolidationRequest) -> list[Decision]:
+    """Decides what becomes of each fact. Every decision lists all the facts behind it."""
+    batch = _Batch(request)
+    for number, index in enumerate(_in_time(request.facts)):
+        if number % _BREATH == _BREATH - 1:
+            await asyncio.sleep(0)
+        if request.facts[index].forget:
+            batch.forget(index)
+        else:
+            batch.add(index)
+    return batch.decisions()
+
+
+def _in_time(facts: Sequence[ExtractedFact]) -> list[int]:
+    """Indices in the order of time; a fact without one stays behind the one before it."""
+    keys: list[tuple[float, int]] = []
+    last = float("-inf")
+    for index, fact in enumerate(facts):
+        last = fact.time.timestamp() if fact.time else last
+        keys.append((last, index))
+    return [index for _, index in sorted(keys)]
+
+
+class _Batch:
+    """The memories on offer and what the facts make of them."""
+
+    def __init__(self, request: ConsolidationRequest) -> None:
+        self._request = request
+        self._entries: list[_Entry] = []
+        self._plain: dict[str, list[int]] = {}
+        self._cores: dict[frozenset[str], list[int]] = {}
+        self._attributes: dict[str, list[int]] = {}
+        for index, candidate in enumerate(request.candidates):
+            self._enter(
+                _Entry(candidate.fact, candidate.topics, candidate.time, index, index, candidate.vector, candidate.earlier)
+            )
+
+    def add(self, index: int) -> None:
+        """Merges one fact."""
+        fact = self._request.facts[index]
+        said = profile(fact.fact)
+        same: list[tuple[_Entry, Relation]] = []
+        replaced: list[_Entry] = []
+        for entry in self._related(index, said):
+            relation = _relation(fact.fact, entry.text, self._similarity(index, entry))
+            if relation == "replaces":
+                replaced.append(entry)
+            elif relation:
+                same.append((entry, relation))
+            elif entry.is_newer(fact.time) and any(profile(old).plain == said.plain for old in entry.earlier):
+                return  # it was true once; the memory has moved on since
+        if any(entry.is_newer(fact.time) for entry in replaced):
+            return
+        if same:
+            entry, relation = same[0]
+            newer = relation == "more" and not entry.is_newer(fact.time)
+            self._update(entry, index, fact.fact if newer else entry.text, replaces=False)
+        elif replaced:
+            entry = replaced.pop(0)
+            self._update(entry, index, _with_rest(fact.fact, entry.text), replaces=True)
+        else:
+            self._enter(_Entry(fact.fact, fact.topics, fact.time, len(self._entries), vector=self._vector(index), facts=[index]))
+        for entry in replaced:
+            # Several memories held the old value; one carries the new one, the others are outdated.
+            entry.deleted = True
+            entry.facts.append(index)
+
+    def forget(self, index: int) -> None:
+        """Carries out one request to forget."""
+        fact = self._request.facts[index]
+        wanted = Request.read(fact.fact)
+        for entry in self._entries:
+            if entry.deleted or entry.is_newer(fact.time):
+                continue
+            if wanted.means(profile(entry.text), _claims(entry.text), self._similarity(index, entry)):
+                entry.deleted = True
+                entry.facts.append(index)
+
+    def decisions(self) -> list[Decision]:
+        """One decision per memory that changes."""
+        made: list[Decision] = []
+        for entry in self._entries:
+            if not entry.facts:
+                continue
+            facts = tuple(dict.fromkeys(entry.facts))
+            if entry.deleted:
+                if entry.candidate is not None:
+                    made.append(Decision("delete", facts, entry.candidate))
+            elif entry.candidate is None:
+                made.append(Decision("create", facts, None, entry.text, entry.topics))
+            else:
+                made.append(Decision("update", facts, entry.candidate, entry.text, entry.topics, entry.replaces))
+        return made
+
+    def _enter(self, entry: _Entry) -> None:
+        self._entries.append(entry)
+        self._index(len(self._entries) - 1)
+
+    def _index(self, at: int) -> None:
+        said = profile(self._entries[at].text)
+        self._plain.setdefault(said.plain, []).append(at)
+        self._cores.setdefault(said.core, []).append(at)
+        for claim in _claims(self._entries[at].text):
+            self._attributes.setdefault(claim.attribute, []).append(at)
+
+    def _related(self, index: int, said: Profile) -> Iterable[_Entry]:
+        """What may be about the same: the proposed memories, and all with the same words or attributes."""
+        numbers = dict.fromkeys(self._plain.get(said.plain, ()))
+        if index < len(self._request.proposed):
+            numbers.update(dict.fromkeys(at for at in self._request.proposed[index] if 0 <= at < len(self._request.candidates)))
+        numbers.update(dict.fromkeys(self._cores.get(said.core, ())))
+        for claim in _claims(said.text):
+            numbers.update(dict.fromkeys(self._attributes.get(claim.attribute, ())))
+        return [self._entries[at] for at in numbers if not self._entries[at].deleted]
+
+    def _update(self, entry: _Entry, index: int, text: str, *, replaces: bool) -> None:
+        fact = self._request.facts[index]
+        topics = fact.topics if replaces and fact.topics else tuple(dict.fromkeys((*entry.topics, *fact.topics)))
+        entry.facts.append(index)
+        entry.topics = topics
+        entry.replaces = (entry.replaces or replaces) and entry.candidate is not None
+        if fact.time is not None and (entry.time is None or fact.time > entry.time):
+            entry.time = fact.time
+        if replaces and entry.candidate is None:
+            # Within one batch the earlier value never becomes a memory, and neither do its sources.
+            entry.facts = [index]
+        if text != entry.text:
+            entry.text = text
+            entry.vector = self._vector(index)
+            self._index(entry.order if entry.candidate is None else entry.candidate)
+
+    def _vector(self, index: int) -> NDArray[float32] | None:
+        return self._request.vectors[index] if index < len(self._request.vectors) else None
+
+    def _similarity(self, index: int, entry: _Entry) -> float:
+        vector = self._vector(index)
+        if vector is None or entry.vector is None or vector.shape != entry.vector.shape:
+            return 0.0
+        return float(np.dot(vector, entry.vector))
+
+
+def _parts(text: str) -> list[str]:
+    """The statements in a memory; most hold one."""
+    found: list[str] = []
+    for sentence in sentences(text):
+        found += compound(sentence, language(profile(sentence).code), lambda part: bool(profile(part).claims))
+    return found or [text]
+
+
+def _claims(text: str) -> tuple[Claim, ...]:
+    """All claims of all statements in a text."""
+    whole = profile(text).claims
+    if len(text) > _LONGEST:
+        return whole
+    found = {claim.attribute: claim for claim in whole}
+    for part in _parts(text):
+        for claim in profile(part).claims:
+            found.setdefault(claim.attribute, claim)
+    return tuple(found.values())
+
+
+def _with_rest(new: str, old: str) -> str:
+    """The new statement with what the old text says besides what it replaces."""
+    parts = _parts(old)
+    if len(parts) < 2:  # noqa: PLR2004 nothing besides
+        return new
+    kept = [part for part in parts if not _relation_of_parts(profile(new), profile(part))]
+    if len(kept) == len(parts):
+        return new
+    joined = " ".join([new if new.endswith((".", "!", "。")) else f"{new}.", *kept])
+    return joined if kept and len(joined) <= _LONGEST else new
+
+
+def _relation_of_parts(new: Profile, old: Profile) -> bool:
+    return _relation(new.text, old.text, 0.0) is not None
+
+
+def _relation(new: str, old: str, similarity: float) -> Relation | None:
+    """How a fact stands to what is there: the same, the same and more, in its place, or None for beside it."""
+    fact, memory = profile(new), profile(old)
+    if fact.plain == memory.plain:
+        return "same"
+    if not same_subject(fact, memory):
+        return None
+    by_claims = _by_claims(fact, memory, new, old)
+    if by_claims != "open":
+        return by_claims
+    figures = fact.numbers == memory.numbers
+    if fact.words == memory.words and fact.words and figures and fact.negated == memory.negated:
+        return "same"
+    if fact.core and fact.core == memory.core and fact.negated != memory.negated:
+        return "replaces"
+    if fact.negated and fact.changed and not memory.negated and _narrows(fact.core, memory.core):
+        return "replaces"
+    if fact.left and fact.left <= memory.words and len(memory.words - fact.left) <= 2 and not memory.left:  # noqa: PLR2004 a verb and one word
+        return "replaces"
+    if _moved_on(fact, memory):
+        return "replaces"
+    if similarity >= _NEAR and figures and fact.negated == memory.negated and fact.names == memory.names:
+        together = fact.words | memory.words
+        if together and len(fact.words & memory.words) / len(together) >= _OVERLAP:
+            return "same"
+    return None
+
+
+def _narrows(core: frozenset[str], other: frozenset[str]) -> bool:
+    return len(core) > 1 and core < other and len(other - core) == 1
+
+
+def _moved_on(fact: Profile, memory: Profile) -> bool:
+    """The same statement with one word changed, which says that something is new."""
+    if not fact.changed or fact.negated or fact.additive or memory.negated or memory.plain.startswith("i like"):
+        return False
+    gone, come = memory.core - fact.core, fact.core - memory.core
+    return len(gone) == 1 and len(come) == 1 and len(fact.core & memory.core) > 1
+
+
+def _by_claims(fact: Profile, memory: Profile, new: str, old: str) -> Relation | Literal["open"] | None:
+    """The relation as the attributes tell it; `open` where they tell nothing."""
+    theirs = {claim.attribute: claim for claim in _claims(old)}
+    for mine in _claims(new):
+        other = theirs.get(mine.attribute)
+        if other is None:
+            opposite = theirs.get({"avoids": "diet", "diet": "avoids"}.get(mine.attribute, ""))
+            if opposite and mine.value and mine.value == opposite.value and not opposite.ended and not mine.ended:
+                return "replaces"
+            continue
+        if not mine.single:
+            continue
+        if mine.ended != other.ended:
+            agrees = not mine.value or not other.value or same_value(mine, other)
+            return "replaces" if agrees or other.ended else None
+        if same_value(mine, other):
+            return _fuller(fact, memory, mine, other)
+        return None if fact.additive or mine.ended else "replaces"
+    return "open"
+
+
+def _fuller(fact: Profile, memory: Profile, mine: Claim, other: Claim) -> Relation | None:
+    """Of two statements with the same value, whether one says all that the other does."""
+    if fact.words <= memory.words:
+        return "same"
+    # One word besides the value is the verb: live, moved, work.
+    if memory.words <= fact.words or len(memory.words - other.value - fact.words) <= 1:
+        return "more"
+    if len(fact.words - mine.value - memory.words) <= 1:
+        return "same"
+    return None

@@ -1,0 +1,111 @@
+"""What a bank takes in: events and facts, committed as work before anybody is told that they are accepted."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+from adk_memorybank.config import GenerationRule
+from adk_memorybank.engine import Engine
+from adk_memorybank.events import Event
+from adk_memorybank.operations.streams import GENERATE_STREAM, Ingested
+from adk_memorybank.options import GenerationOptions
+from adk_memorybank.resources import Operation, Scope
+from adk_memorybank.storage import records
+
+logger = logging.getLogger("google_adk.adk_memorybank.intake")
+
+
+class Intake:
+    """The intake of one bank. Its coroutines run on the engine's loop; their arguments are valid."""
+
+    def __init__(self, engine: Engine, bank_id: str) -> None:
+        self._engine = engine
+        self._bank_id = bank_id
+
+    async def ingest(
+        self,
+        scope: Scope,
+        events: Sequence[Event],
+        *,
+        stream: str,
+        rule: GenerationRule | None,
+        force: bool,
+        options: GenerationOptions,
+    ) -> Operation | None:
+        """Takes events into a stream. Returns the operation that reads them, if one does."""
+        streams = self._engine.streams
+        if (
+            rule is None
+            and not force
+            and not await streams.unseen(bank_id=self._bank_id, scope=scope, stream=stream, incoming=events)
+        ):
+            return None
+        config = (await self._engine.parts(self._bank_id)).config.generation_config.generation_trigger_config
+        async with self._engine.database.write() as connection:
+            row = await records.ensure_scope(connection, bank_id=self._bank_id, scope=scope)
+            ingested = await streams.ingest(
+                connection,
+                scope=row,
+                stream=stream,
+                incoming=events,
+                rule=rule,
+                default_rule=None if config is None else config.generation_rule,
+                options=options,
+                force=force,
+            )
+        self._engine.wake()
+        _tell_passed_over(ingested)
+        return await self._read(ingested.operation_id)
+
+    async def flush(self, scope: Scope, *, stream: str | None) -> list[Operation]:
+        """Fires the triggers of a scope's streams, or of one of them."""
+        async with self._engine.database.write() as connection:
+            row = await records.find_scope(connection, bank_id=self._bank_id, scope=scope)
+            ids = [] if row is None else await self._engine.streams.flush(connection, scope=row, stream=stream)
+        self._engine.wake()
+        return await self._engine.queue.list(bank_id=self._bank_id, ids=ids) if ids else []
+
+    async def generate(
+        self,
+        scope: Scope,
+        events: Sequence[Event],
+        direct_memories: Sequence[dict[str, Any]] | None,
+        *,
+        options: GenerationOptions,
+    ) -> Operation:
+        """Accepts one generation from events, or from facts."""
+        async with self._engine.database.write() as connection:
+            row = await records.ensure_scope(connection, bank_id=self._bank_id, scope=scope)
+            if direct_memories is not None:
+                operation_id = await self._engine.queue.accept(
+                    connection, scope=row, kind="generate", options=options, direct_memories=direct_memories
+                )
+            else:
+                ingested = await self._engine.streams.ingest(
+                    connection,
+                    scope=row,
+                    stream=GENERATE_STREAM,
+                    incoming=events,
+                    rule=None,
+                    default_rule=None,
+                    options=options,
+                    kind="generate",
+                )
+                operation_id = ingested.operation_id or ""
+                _tell_passed_over(ingested)
+        self._engine.wake()
+        return await self._engine.queue.get(bank_id=self._bank_id, operation_id=operation_id)
+
+    async def _read(self, operation_id: str | None) -> Operation | None:
+        if operation_id is None:
+            return None
+        return await self._engine.queue.get(bank_id=self._bank_id, operation_id=operation_id)
+
+
+def _tell_passed_over(ingested: Ingested) -> None:
+    """Says once per operation which parts of its events are not read."""
+    if ingested.passed_over:
+        said = ", ".join(f"{count} of {kind}" for kind, count in sorted(ingested.passed_over.items()))
+        logger.info("operation %s passes over parts that it can't read: %s", ingested.operation_id, said)

@@ -1,0 +1,242 @@
+"""One operation, from its events to its end: transcript, extraction, candidates, consolidation, plan, commit."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+import numpy as np
+from numpy import float32
+from numpy.typing import NDArray
+
+from adk_memorybank.clock import Clock, to_micros
+from adk_memorybank.errors import Cancelled, Unavailable
+from adk_memorybank.generation import plan
+from adk_memorybank.generation.generator import (
+    Candidate,
+    ConsolidationRequest,
+    Decision,
+    ExtractedFact,
+    ExtractionRequest,
+    Turn,
+)
+from adk_memorybank.generation.secrets import contains_secret
+from adk_memorybank.generation.transcript import read_turns
+from adk_memorybank.operations.queue import Queue, Work
+from adk_memorybank.operations.streams import Streams
+from adk_memorybank.options import GenerationOptions, MetadataMergeStrategy
+from adk_memorybank.parts import BankParts
+from adk_memorybank.planning import change_of, examples_of, topics_of
+from adk_memorybank.resources import Memory
+from adk_memorybank.retrieval import ranking, words
+from adk_memorybank.retrieval.reader import ViewReader
+from adk_memorybank.storage import changes, records
+from adk_memorybank.storage.changes import Applied
+from adk_memorybank.storage.database import Database
+from adk_memorybank.storage.records import ScopeRow
+from adk_memorybank.storage.vectors import vector_id
+
+logger = logging.getLogger("google_adk.adk_memorybank.pipeline")
+
+CANDIDATES = 10
+"""Memories looked up for a fact."""
+FORGET_CANDIDATES = 50
+"""Memories looked up for a request to forget: it may be about many."""
+DEADLINE = timedelta(seconds=60)
+"""Of one call of the generator."""
+_REPLANS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidates:
+    memories: list[tuple[Memory, int]]
+    request: ConsolidationRequest
+
+
+class Pipeline:
+    """Runs operations. One transaction reads the events, one applies all that was decided."""
+
+    def __init__(
+        self,
+        *,
+        database: Database,
+        queue: Queue,
+        streams: Streams,
+        reader: ViewReader,
+        clock: Clock,
+        deadline: timedelta = DEADLINE,
+    ) -> None:
+        self._database = database
+        self._queue = queue
+        self._streams = streams
+        self._reader = reader
+        self._clock = clock
+        self._deadline = deadline.total_seconds()
+
+    async def run(self, work: Work, bank: BankParts) -> None:
+        """Does one operation.
+
+        Raises:
+            Cancelled: it was cancelled, or its scope forgotten, before the commit; nothing was changed.
+            Exception: what the generator, the embedder or the store raised; nothing was changed.
+        """
+        async with self._database.read() as connection:
+            scope = await records.get_scope(connection, scope_id=work.scope_id)
+            window = await self._streams.window(connection, work=work)
+        if work.direct_memories is not None:
+            turns: list[Turn] = []
+            facts = [ExtractedFact(entry["fact"], tuple(entry["topics"]), ()) for entry in work.direct_memories]
+        else:
+            turns = await asyncio.to_thread(read_turns, window.events)
+            facts = await self._extract(turns, bank, scope, work.options)
+        vectors = await self._embed(facts, bank)
+        for _ in range(_REPLANS):
+            try:
+                applied = await self._consolidate(work, bank, turns, facts, vectors)
+            except changes.Conflict:
+                continue  # somebody corrected a memory meanwhile: decide again on what is there now
+            await self._keep_vectors(applied, bank, facts, vectors)
+            return
+        raise Unavailable("the memories of this scope changed each time while they were consolidated")
+
+    async def _extract(
+        self, turns: Sequence[Turn], bank: BankParts, scope: ScopeRow, options: GenerationOptions
+    ) -> list[ExtractedFact]:
+        if not any(turn.new for turn in turns):
+            return []
+        customization = bank.config.customization_for(scope.pairs)
+        topics = [
+            topic
+            for topic in topics_of(customization)
+            if options.allowed_topics is None or topic.name in options.allowed_topics
+        ]
+        if not topics or customization.disable_natural_language_memories:
+            return []
+        request = ExtractionRequest(
+            turns=turns,
+            topics=topics,
+            examples=examples_of(customization),
+            third_person=customization.enable_third_person_memories,
+        )
+        async with asyncio.timeout(self._deadline):
+            extraction = await bank.generator.extract(request)
+        return [fact for fact in extraction.facts if not contains_secret(fact.fact)]
+
+    async def _embed(self, facts: Sequence[ExtractedFact], bank: BankParts) -> NDArray[float32]:
+        if not facts:
+            return np.zeros((0, bank.embedder.dimension), np.float32)
+        return await bank.embedder.embed([fact.fact for fact in facts])
+
+    async def _consolidate(
+        self,
+        work: Work,
+        bank: BankParts,
+        turns: Sequence[Turn],
+        facts: Sequence[ExtractedFact],
+        vectors: NDArray[float32],
+    ) -> list[Applied]:
+        decided: list[tuple[Decision, tuple[Memory, int] | None]] = []
+        notes: list[str] = []
+        if facts and work.options.disable_consolidation:
+            decided = [(decision, None) for decision in plan.creations(facts)]
+        elif facts:
+            found = await self._candidates(work, bank, facts, vectors)
+            async with asyncio.timeout(self._deadline):
+                decisions = await bank.generator.consolidate(found.request)
+            checked = plan.check(decisions, found.request)
+            notes = checked.notes
+            decided = [
+                (decision, None if decision.candidate is None else found.memories[decision.candidate])
+                for decision in checked.decisions
+            ]
+        return await self._commit(work, bank, turns, facts, decided, notes)
+
+    async def _commit(
+        self,
+        work: Work,
+        bank: BankParts,
+        turns: Sequence[Turn],
+        facts: Sequence[ExtractedFact],
+        decided: Sequence[tuple[Decision, tuple[Memory, int] | None]],
+        notes: Sequence[str],
+    ) -> list[Applied]:
+        now = self._clock.now()
+        planned = [
+            change_of(decision, target, facts=facts, turns=turns, bank=bank, options=work.options, now=now)
+            for decision, target in decided
+        ]
+        async with self._database.write() as connection:
+            if not await self._queue.is_current(connection, work=work):
+                raise Cancelled("it was cancelled, or its scope was forgotten, while it ran")
+            scope = await records.get_scope(connection, scope_id=work.scope_id)
+            applied = await changes.apply(connection, scope=scope, changes=planned, now=now)
+            await self._queue.finish(connection, work=work, applied=applied, notes=notes)
+            await self._streams.finish(connection, work=work)
+        return applied
+
+    async def _candidates(
+        self, work: Work, bank: BankParts, facts: Sequence[ExtractedFact], vectors: NDArray[float32]
+    ) -> _Candidates:
+        """For each fact the memories that are nearest to it, by meaning and by words."""
+        async with self._database.read() as connection:
+            scope = await records.get_scope(connection, scope_id=work.scope_id)
+        view = await self._reader.view(scope=scope, embedder=bank.embedder)
+        now = to_micros(self._clock.now())
+        ranked = [
+            ranking.rank(
+                view,
+                query_vector=vectors[index],
+                query_terms=words.terms(fact.fact),
+                top_k=FORGET_CANDIDATES if fact.forget else CANDIDATES,
+                now=now,
+            )
+            for index, fact in enumerate(facts)
+        ]
+        places = list(dict.fromkeys(int(place) for one in ranked for place in one.indices))
+        async with self._database.read() as connection:
+            present = await records.read_memories(
+                connection, bank_id=bank.id, scope=scope.pairs, ids=[view.ids[place] for place in places]
+            )
+        exact = work.options.metadata_merge_strategy is MetadataMergeStrategy.REQUIRE_EXACT_MATCH
+        places = [
+            place
+            for place in places
+            if view.ids[place] in present
+            and not (exact and present[view.ids[place]][0].metadata != work.options.metadata)
+        ]
+        ordinals = {place: ordinal for ordinal, place in enumerate(places)}
+        offered = [present[view.ids[place]] for place in places]
+        request = ConsolidationRequest(
+            facts=facts,
+            candidates=[
+                Candidate(
+                    fact=memory.fact,
+                    topics=tuple(memory.topics),
+                    time=memory.event_time,
+                    vector=view.vectors[place] if view.has_vector[place] else None,
+                )
+                for place, (memory, _) in zip(places, offered, strict=True)
+            ],
+            proposed=[[ordinals[int(place)] for place in one.indices if int(place) in ordinals] for one in ranked],
+            vectors=vectors,
+        )
+        return _Candidates(offered, request)
+
+    async def _keep_vectors(
+        self, applied: Sequence[Applied], bank: BankParts, facts: Sequence[ExtractedFact], vectors: NDArray[float32]
+    ) -> None:
+        """Writes the vectors of new facts. They were made already, save where consolidation wrote another text."""
+        made = {fact.fact: vectors[index] for index, fact in enumerate(facts)}
+        renewed = [change for change in applied if change.fact_version is not None]
+        other = list(dict.fromkeys(change.fact for change in renewed if change.fact not in made))
+        if other:
+            made |= dict(zip(other, await bank.embedder.embed(other), strict=True))
+        named = {
+            vector_id(change.memory_id, change.fact_version): made[change.fact]
+            for change in renewed
+            if change.fact_version is not None
+        }
+        await self._reader.keep(bank_id=bank.id, vectors=named)

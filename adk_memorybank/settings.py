@@ -1,0 +1,139 @@
+"""Where the store is and how it is used: from keywords, the URI and the environment, in this order."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from adk_memorybank.errors import InvalidArgument
+from adk_memorybank.resources import validate_bank_id
+
+SCHEME = "memorybank"
+DEFAULT_URI = "memorybank:///./memory"
+DEFAULT_TOP_K = 10
+
+
+class Environment(BaseSettings):
+    """`ADK_MEMORYBANK_URI`, `_MODEL`, `_EMBEDDING_MODEL` and `_CONFIG` (the path of a YAML file)."""
+
+    model_config = SettingsConfigDict(env_prefix="ADK_MEMORYBANK_", extra="ignore")
+
+    uri: str | None = None
+    model: str | None = None
+    embedding_model: str | None = None
+    config: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What is set, and None or empty where the bank's own configuration or the default decides.
+
+    Attributes:
+        folder: of the store, absolute.
+        bank_id: of the bank in it.
+        model: a name, an ADK `BaseLlm`, a factory of one, or a `Generator`.
+        embedder: a name or an object.
+        config: of the bank, as `config.load_config` takes it.
+        app_name: stands for every app's name in the scope.
+        scope_keys: those of `app_name` and `user_id` that make the scope; empty for both.
+        top_k: memories per search.
+    """
+
+    folder: Path
+    bank_id: str = "default"
+    model: Any = None
+    embedder: Any = None
+    config: Any = None
+    app_name: str | None = None
+    scope_keys: tuple[str, ...] = ()
+    top_k: int = DEFAULT_TOP_K
+
+
+_KEYS = ("app_name", "bank", "config", "embedding_model", "model", "scope", "top_k")
+_SCOPE_KEYS = ("app_name", "user_id")
+
+
+def read_settings(
+    uri: str | None = None,
+    *,
+    agents_dir: str | os.PathLike[str] | None = None,
+    model: Any = None,
+    embedder: Any = None,
+    config: Any = None,
+    app_name: str | None = None,
+    top_k: int | None = None,
+) -> Settings:
+    """Settings from keywords, the URI and the environment; an earlier one wins.
+
+    Args:
+        uri: `memorybank:///./folder` (relative), `memorybank:////folder` (absolute), with
+            `?bank=&model=&embedding_model=&config=&app_name=&scope=&top_k=`.
+        agents_dir: what a relative folder is taken against; the working folder by default.
+
+    Raises:
+        InvalidArgument: the URI is none of these, or a value in it is wrong.
+    """
+    environment = Environment()
+    folder, query = _split(uri or environment.uri or DEFAULT_URI)
+    base = Path(agents_dir) if agents_dir is not None else Path.cwd()
+    chosen_top_k = query.get("top_k") if top_k is None else top_k
+    keys = tuple(key.strip() for key in query.get("scope", "").split(",") if key.strip())
+    for key in keys:
+        if key not in _SCOPE_KEYS:
+            raise InvalidArgument(f"{key!r} is none of {', '.join(_SCOPE_KEYS)}", field="uri.scope")
+    return Settings(
+        folder=Path(os.path.realpath(base / folder.expanduser())),
+        bank_id=validate_bank_id(query.get("bank", "default")),
+        model=_first(model, query.get("model"), environment.model),
+        embedder=_first(embedder, query.get("embedding_model"), environment.embedding_model),
+        config=_first(config, query.get("config"), environment.config),
+        app_name=_first(app_name, query.get("app_name")),
+        scope_keys=keys,
+        top_k=DEFAULT_TOP_K if chosen_top_k is None else _positive(chosen_top_k, field="top_k"),
+    )
+
+
+def _split(uri: str) -> tuple[Path, Mapping[str, str]]:
+    parts = urlsplit(uri)
+    if parts.scheme != SCHEME:
+        raise InvalidArgument(f"{uri!r} does not begin with `{SCHEME}:///`", field="uri")
+    if parts.netloc:
+        raise InvalidArgument(
+            f"write `{SCHEME}:///./{parts.netloc}{parts.path}` for a folder beside the agents, or "
+            f"`{SCHEME}:////{parts.netloc}{parts.path}` for an absolute one",
+            field="uri",
+        )
+    path = unquote(parts.path).removeprefix("/")
+    if not path:
+        raise InvalidArgument(f"a folder is missing: `{DEFAULT_URI}`", field="uri")
+    query: dict[str, str] = {}
+    for key, value in parse_qsl(parts.query, keep_blank_values=True):
+        if key not in _KEYS:
+            near = difflib.get_close_matches(key, _KEYS, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(_KEYS)}"
+            raise InvalidArgument(f"{key!r} is not known; {hint}", field="uri")
+        if not value:
+            raise InvalidArgument("a value is missing", field=f"uri.{key}")
+        query[key] = value
+    return Path(path), query
+
+
+def _positive(value: int | str, *, field: str) -> int:
+    try:
+        number = int(value)
+    except ValueError:
+        number = 0
+    if number < 1:
+        raise InvalidArgument(f"should be a positive number, not {value!r}", field=field)
+    return number
+
+
+def _first(*values: Any) -> Any:
+    return next((value for value in values if value is not None), None)

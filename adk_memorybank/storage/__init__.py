@@ -1,0 +1,1 @@
+"""Where everything is kept: SQL holds the truth, Chroma the vectors."""

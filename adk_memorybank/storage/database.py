@@ -1,0 +1,140 @@
+"""The connection to the records: transactions that lose nothing, on SQLite."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Table, event, select
+from sqlalchemy.dialects.sqlite import insert as sqlite_insert
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+from sqlalchemy.pool import AsyncAdaptedQueuePool
+
+from adk_memorybank.errors import FailedPrecondition
+from adk_memorybank.storage import schema
+
+logger = logging.getLogger("google_adk.adk_memorybank.storage.database")
+
+_BUSY_TIMEOUT = 20.0
+"""Seconds that a transaction waits for another process to finish its own."""
+
+_READERS = 4
+
+
+class Database:
+    """One SQLite file in WAL mode.
+
+    Writers begin with BEGIN IMMEDIATE on a connection of their own, one after the other: SQLAlchemy with aiosqlite
+    otherwise runs a SELECT before the transaction begins, and read-modify-writes get lost without an error. Readers
+    have connections that can't write, each read a snapshot.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._write_lock = asyncio.Lock()
+        self._writer = self._make_engine(size=1, begin="BEGIN IMMEDIATE", query_only=False)
+        self._reader = self._make_engine(size=_READERS, begin="BEGIN", query_only=True)
+        self.secret = b""
+        """Keys the hashes of event ids, so that they can't be guessed from outside the store."""
+
+    def _make_engine(self, *, size: int, begin: str, query_only: bool) -> AsyncEngine:
+        engine = create_async_engine(
+            f"sqlite+aiosqlite:///{self._path}",
+            poolclass=AsyncAdaptedQueuePool,
+            pool_size=size,
+            max_overflow=0,
+            pool_timeout=60,
+            connect_args={"isolation_level": None, "timeout": _BUSY_TIMEOUT},
+            json_serializer=_to_json,
+        )
+
+        def set_up(connection: Any, _record: object) -> None:
+            cursor = connection.cursor()
+            for pragma in (
+                "journal_mode=WAL",
+                "synchronous=FULL",
+                "secure_delete=ON",
+                "temp_store=MEMORY",  # no text in temporary files
+                "foreign_keys=ON",
+                f"query_only={'ON' if query_only else 'OFF'}",
+            ):
+                cursor.execute(f"PRAGMA {pragma}")
+            cursor.close()
+
+        def begin_transaction(connection: Any) -> None:
+            connection.exec_driver_sql(begin)
+
+        event.listen(engine.sync_engine, "connect", set_up)
+        event.listen(engine.sync_engine, "begin", begin_transaction)
+        return engine
+
+    async def open(self) -> None:
+        """Makes the tables where they are missing.
+
+        Raises:
+            FailedPrecondition: the file was written by another version of this package.
+        """
+        async with self.write() as connection:
+            await connection.run_sync(schema.metadata.create_all)
+            found = dict((await connection.execute(select(schema.meta.c.key, schema.meta.c.value))).tuples().all())
+            if not found:
+                found = {"schema_version": str(schema.VERSION), "secret": secrets.token_hex(32)}
+                await connection.execute(
+                    schema.meta.insert(), [{"key": key, "value": value} for key, value in found.items()]
+                )
+        if found["schema_version"] != str(schema.VERSION):
+            raise FailedPrecondition(
+                f"{self._path} has the format {found['schema_version']}, this version of adk-memorybank reads "
+                f"{schema.VERSION}: install the version that wrote it, or start with another folder"
+            )
+        self.secret = bytes.fromhex(found["secret"])
+
+    @asynccontextmanager
+    async def write(self) -> AsyncIterator[AsyncConnection]:
+        """One transaction that may write: all of it is committed at the end, or nothing."""
+        async with self._write_lock, self._writer.begin() as connection:
+            yield connection
+
+    @asynccontextmanager
+    async def read(self) -> AsyncIterator[AsyncConnection]:
+        """One snapshot to read from."""
+        async with self._reader.begin() as connection:
+            yield connection
+
+    async def truncate_log(self, *, patience: float = 5.0) -> bool:
+        """Empties the write-ahead log, so that nothing forgotten stays in it.
+
+        Returns:
+            False where a reader in another process still held an old snapshot after `patience` seconds.
+        """
+        deadline = asyncio.get_running_loop().time() + patience
+        while True:
+            async with self._write_lock, self._writer.connect() as connection:
+                raw = await connection.get_raw_connection()
+                cursor = await raw.driver_connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # pyright: ignore[reportOptionalMemberAccess]
+                row = await cursor.fetchone()
+                await cursor.close()
+            if row is not None and row[0] == 0:
+                return True
+            if asyncio.get_running_loop().time() > deadline:
+                return False
+            await asyncio.sleep(0.05)
+
+    async def close(self) -> None:
+        await self._reader.dispose()
+        await self._writer.dispose()
+
+
+def insert_new(table: Table) -> Any:
+    """An INSERT that leaves rows alone whose key is there already."""
+    return sqlite_insert(table).on_conflict_do_nothing()
+
+
+def _to_json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

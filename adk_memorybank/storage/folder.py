@@ -1,0 +1,89 @@
+"""One folder of a store: its path, its lock, and who owns it."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import IO
+
+from adk_memorybank.errors import FailedPrecondition, StoreInUse
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(file: IO[str]) -> None:
+        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+else:
+    import fcntl
+
+    def _lock(file: IO[str]) -> None:
+        # flock belongs to the open file: a forked child inherits it and must only close its copy, never unlock.
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+class Folder:
+    """The folder that holds `memory.db`, `chroma/`, `lock` and `owner.json`.
+
+    The lock guards Chroma and the worker, not the records: those may be opened by any process.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.database = path / "memory.db"
+        self.chroma = path / "chroma"
+        self._owner = path / "owner.json"
+        self._file: IO[str] | None = None
+
+    def make(self) -> None:
+        """Creates the folder.
+
+        Raises:
+            FailedPrecondition: it can't be made, or can't be written to.
+        """
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            (self.path / "lock").touch()
+        except OSError as error:
+            raise FailedPrecondition(f"the folder {self.path} can't be written: {error.strerror}") from error
+
+    @property
+    def owned(self) -> bool:
+        return self._file is not None
+
+    def try_own(self) -> bool:
+        """Takes the lock if no other process has it. Returns whether this process has it now."""
+        if self._file is not None:
+            return True
+        file = (self.path / "lock").open("a")
+        try:
+            _lock(file)
+        except OSError:
+            file.close()
+            return False
+        self._file = file
+        owner = {"pid": os.getpid(), "command": " ".join(sys.orig_argv)}
+        temporary = self._owner.with_suffix(f".{os.getpid()}")
+        temporary.write_text(json.dumps(owner))
+        temporary.replace(self._owner)
+        return True
+
+    def release(self) -> None:
+        """Gives the lock back. After a fork the child calls it too: closing its copy leaves the parent's lock."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def in_use(self) -> StoreInUse:
+        """The error that says who owns the folder and what to do about it."""
+        try:
+            owner = json.loads(self._owner.read_text())
+            who = f"process {owner['pid']} ({owner['command']})"
+        except (OSError, ValueError, KeyError):
+            who = "another process"
+        return StoreInUse(
+            f"{self.path} is in use by {who}, and its vectors can be opened by one process only. What was added is "
+            "accepted and done by that process. End it, use another folder, or let one process serve the bank to all: "
+            "`adk-memorybank serve`"
+        )

@@ -1,0 +1,121 @@
+"""What leaves the store for good: forgotten scopes, expired memories and revisions, text that nothing cites."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import delete, func, select, update
+
+from adk_memorybank.clock import to_micros
+from adk_memorybank.resources import Forgotten
+from adk_memorybank.storage import records
+from adk_memorybank.storage.changes import delete_memories
+from adk_memorybank.storage.database import AsyncConnection
+from adk_memorybank.storage.records import ScopeRow
+from adk_memorybank.storage.schema import dropped_vectors, events, memories, operations, revisions, scopes, streams
+
+_SWEEP = 1_000
+
+
+async def forget_scope(connection: AsyncConnection, *, scope: ScopeRow) -> Forgotten:
+    """Removes memories, revisions, events and operations of a scope, and its own pairs.
+
+    What stays is its number, the hash of its pairs, the raised epoch (a plan made before is refused) and the keyed
+    hashes of the events it has seen (adding the same sessions again brings nothing back).
+    """
+    facts = await connection.execute(
+        select(memories.c.id, memories.c.fact_version).where(memories.c.scope_id == scope.id)
+    )
+    await records.drop_vectors(connection, bank_id=scope.bank_id, facts=list(facts.tuples()))
+    counts: dict[str, int] = {}
+    for table in (revisions, memories, events, streams, operations):
+        counted = await connection.execute(select(func.count()).select_from(table).where(table.c.scope_id == scope.id))
+        counts[table.name] = counted.scalar_one()
+        await connection.execute(delete(table).where(table.c.scope_id == scope.id))
+    await connection.execute(
+        update(scopes)
+        .where(scopes.c.id == scope.id)
+        .values(pairs=None, epoch=scopes.c.epoch + 1, version=scopes.c.version + 1)
+    )
+    return Forgotten(
+        memories=counts["memories"],
+        revisions=counts["revisions"],
+        events=counts["events"],
+        operations=counts["operations"],
+    )
+
+
+async def sweep(connection: AsyncConnection, *, now: datetime, operations_before: datetime) -> int:
+    """Removes what has expired: memories, revisions, and operations that ended before `operations_before`.
+
+    At most a thousand of each kind; returns how many rows went, so that a caller goes on until none do.
+    """
+    moment = to_micros(now)
+    due = (
+        select(memories.c.bank_id, memories.c.id, memories.c.fact_version, memories.c.scope_id)
+        .where(memories.c.expire_time <= moment)
+        .limit(_SWEEP)
+    )
+    expired = (await connection.execute(due)).all()
+    touched: set[int] = set()
+    for row in expired:
+        await delete_memories(connection, bank_id=row.bank_id, facts=[(row.id, row.fact_version)], moment=moment)
+        touched.add(row.scope_id)
+    if touched:
+        await connection.execute(update(scopes).where(scopes.c.id.in_(touched)).values(version=scopes.c.version + 1))
+    old = (
+        await connection.execute(
+            select(revisions.c.seq, revisions.c.scope_id).where(revisions.c.expire_time <= moment).limit(_SWEEP)
+        )
+    ).all()
+    if old:
+        await connection.execute(delete(revisions).where(revisions.c.seq.in_([row.seq for row in old])))
+        touched.update(row.scope_id for row in old)
+    for scope_id in touched:
+        await drop_uncited_text(connection, scope_id=scope_id)
+    ended = (
+        await connection.execute(
+            select(operations.c.seq)
+            .where(operations.c.state == "done", operations.c.update_time < to_micros(operations_before))
+            .limit(_SWEEP)
+        )
+    ).scalars()
+    numbers = list(ended)
+    if numbers:
+        await connection.execute(delete(operations).where(operations.c.seq.in_(numbers)))
+    return len(expired) + len(old) + len(numbers)
+
+
+async def drop_uncited_text(connection: AsyncConnection, *, scope_id: int) -> None:
+    """Drops the text of events that were sources of revisions which are gone now."""
+    live: set[tuple[str, str]] = set()
+    for table in (memories, revisions):
+        for sources in (
+            await connection.execute(select(table.c.sources).where(table.c.scope_id == scope_id))
+        ).scalars():
+            live.update((source["session_id"], source["event_id"]) for source in sources)
+    cited = await connection.execute(
+        select(events.c.id, events.c.session_id, events.c.event_id).where(
+            events.c.scope_id == scope_id, events.c.cited == 1
+        )
+    )
+    stale = [row.id for row in cited if (row.session_id, row.event_id) not in live]
+    for start in range(0, len(stale), _SWEEP):
+        page = stale[start : start + _SWEEP]
+        await connection.execute(update(events).where(events.c.id.in_(page)).values(cited=0, content=None))
+
+
+async def take_dropped_vectors(connection: AsyncConnection) -> dict[str, dict[str, int]]:
+    """Vectors that Chroma is still to remove: by bank, vector id to the number of the note."""
+    notes: dict[str, dict[str, int]] = {}
+    rows = await connection.execute(select(dropped_vectors).order_by(dropped_vectors.c.seq).limit(5_000))
+    for row in rows:
+        notes.setdefault(row.bank_id, {})[row.vector_id] = row.seq
+    return notes
+
+
+async def vectors_were_dropped(connection: AsyncConnection, *, notes: list[int]) -> None:
+    """Chroma has removed them: the notes can go."""
+    condition: Any = dropped_vectors.c.seq.in_(notes)
+    await connection.execute(delete(dropped_vectors).where(condition))

@@ -1,0 +1,361 @@
+"""Banks, scopes, memories and revisions: the rows, and the resources made of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Row, delete, func, or_, select, update
+
+from adk_memorybank.clock import from_micros, to_micros
+from adk_memorybank.errors import AlreadyExists, NotFound
+from adk_memorybank.resources import (
+    ExtractedMemory,
+    Memory,
+    MemoryRevision,
+    MemoryType,
+    Scope,
+    Source,
+    bank_name,
+    canonical_scope,
+    metadata_from_json,
+    scope_key,
+)
+from adk_memorybank.storage.database import AsyncConnection, insert_new
+from adk_memorybank.storage.schema import (
+    banks,
+    dropped_vectors,
+    events,
+    memories,
+    operations,
+    revisions,
+    scopes,
+    seen_events,
+    streams,
+)
+from adk_memorybank.storage.vectors import vector_id
+
+PAGE = 500
+"""Ids in one `IN (…)`: SQLite takes 32,766 values, but plans a short list faster."""
+
+
+@dataclass(frozen=True, slots=True)
+class BankRow:
+    """A bank. `config` holds what was set, and nothing that was filled in."""
+
+    id: str
+    display_name: str
+    config: dict[str, Any]
+    embedder: str | None
+    dimension: int | None
+    create_time: datetime
+    update_time: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeRow:
+    """A scope. Its `version` rises with each change of its memories, its `epoch` when it is forgotten."""
+
+    id: int
+    bank_id: str
+    pairs: Scope
+    version: int
+    epoch: int
+
+
+@dataclass(frozen=True, slots=True)
+class FactRow:
+    """What a scope view is made of."""
+
+    id: str
+    fact_version: int
+    fact: str
+    create_time: int
+    event_time: int | None
+    expire_time: int | None
+
+
+async def add_bank(
+    connection: AsyncConnection, *, bank_id: str, display_name: str, config: dict[str, Any], now: datetime
+) -> BankRow:
+    """Creates a bank.
+
+    Raises:
+        AlreadyExists: there is one with this id.
+    """
+    moment = to_micros(now)
+    added = await connection.execute(
+        insert_new(banks).values(
+            id=bank_id, display_name=display_name, config=config, create_time=moment, update_time=moment
+        )
+    )
+    if not added.rowcount:
+        raise AlreadyExists(f"there is a bank {bank_id!r} already")
+    return await get_bank(connection, bank_id=bank_id)
+
+
+async def get_bank(connection: AsyncConnection, *, bank_id: str) -> BankRow:
+    """Reads one bank.
+
+    Raises:
+        NotFound: there is none with this id.
+    """
+    row = (await connection.execute(select(banks).where(banks.c.id == bank_id))).one_or_none()
+    if row is None:
+        raise NotFound(f"there is no bank {bank_id!r}")
+    return _bank(row)
+
+
+async def list_banks(connection: AsyncConnection) -> list[BankRow]:
+    """All banks, in the order of their creation."""
+    return [_bank(row) for row in await connection.execute(select(banks).order_by(banks.c.create_time, banks.c.id))]
+
+
+async def update_bank(connection: AsyncConnection, *, bank_id: str, now: datetime, **values: Any) -> None:
+    """Writes some columns of a bank."""
+    await connection.execute(update(banks).where(banks.c.id == bank_id).values(update_time=to_micros(now), **values))
+
+
+async def delete_bank(connection: AsyncConnection, *, bank_id: str) -> None:
+    """Deletes a bank and everything in it. Its vectors go with its collection."""
+    of_bank = select(scopes.c.id).where(scopes.c.bank_id == bank_id)
+    for table in (operations, revisions, memories):
+        await connection.execute(delete(table).where(table.c.bank_id == bank_id))
+    for table in (events, seen_events, streams):
+        await connection.execute(delete(table).where(table.c.scope_id.in_(of_bank)))
+    await connection.execute(delete(scopes).where(scopes.c.bank_id == bank_id))
+    await connection.execute(delete(banks).where(banks.c.id == bank_id))
+
+
+async def count_memories(connection: AsyncConnection, *, bank_id: str) -> int:
+    counted = await connection.execute(select(func.count()).select_from(memories).where(memories.c.bank_id == bank_id))
+    return counted.scalar_one()
+
+
+def _bank(row: Row[Any]) -> BankRow:
+    return BankRow(
+        id=row.id,
+        display_name=row.display_name,
+        config=row.config,
+        embedder=row.embedder,
+        dimension=row.dimension,
+        create_time=from_micros(row.create_time),
+        update_time=from_micros(row.update_time),
+    )
+
+
+async def find_scope(
+    connection: AsyncConnection, *, bank_id: str, scope: Scope, forgotten: bool = False
+) -> ScopeRow | None:
+    """The row of a scope, or None where nothing was ever put into it, or all of it was forgotten.
+
+    Args:
+        forgotten: find it also when it was forgotten and nothing new has come since.
+    """
+    canonical = canonical_scope(scope)
+    row = (
+        await connection.execute(
+            select(scopes).where(scopes.c.bank_id == bank_id, scopes.c.key == scope_key(canonical))
+        )
+    ).one_or_none()
+    if row is None:
+        return None
+    # Compared in full: a hash only finds the row.
+    return _scope(row) if row.pairs == canonical or (forgotten and row.pairs is None) else None
+
+
+async def ensure_scope(connection: AsyncConnection, *, bank_id: str, scope: Scope) -> ScopeRow:
+    """The row of a scope, made if it is missing. A forgotten one comes back with the epoch that it had."""
+    canonical = canonical_scope(scope)
+    key = scope_key(canonical)
+    await connection.execute(insert_new(scopes).values(bank_id=bank_id, key=key, pairs=canonical, version=0, epoch=0))
+    await connection.execute(
+        update(scopes)
+        .where(scopes.c.bank_id == bank_id, scopes.c.key == key, scopes.c.pairs.is_(None))
+        .values(pairs=canonical)
+    )
+    found = await find_scope(connection, bank_id=bank_id, scope=scope)
+    if found is None:
+        raise AlreadyExists("two scopes have the same SHA-256")
+    return found
+
+
+async def get_scope(connection: AsyncConnection, *, scope_id: int) -> ScopeRow:
+    """The row of a scope by its number, also of one that is forgotten (its pairs are empty then)."""
+    return _scope((await connection.execute(select(scopes).where(scopes.c.id == scope_id))).one())
+
+
+async def list_scopes(connection: AsyncConnection, *, bank_id: str) -> list[ScopeRow]:
+    """All scopes of a bank that are not forgotten, in the order in which they appeared."""
+    rows = await connection.execute(
+        select(scopes).where(scopes.c.bank_id == bank_id, scopes.c.pairs.is_not(None)).order_by(scopes.c.id)
+    )
+    return [_scope(row) for row in rows]
+
+
+def _scope(row: Row[Any]) -> ScopeRow:
+    return ScopeRow(
+        id=row.id,
+        bank_id=row.bank_id,
+        pairs=json.loads(row.pairs) if row.pairs else {},
+        version=row.version,
+        epoch=row.epoch,
+    )
+
+
+async def list_fact_versions(connection: AsyncConnection, *, scope_id: int) -> list[tuple[str, int, int | None]]:
+    """(id, fact_version, expire_time in microseconds) of every memory of a scope that has a fact."""
+    rows = await connection.execute(
+        select(memories.c.id, memories.c.fact_version, memories.c.expire_time)
+        .where(memories.c.scope_id == scope_id, memories.c.memory_type == MemoryType.NATURAL_LANGUAGE_COLLECTION.value)
+        .order_by(memories.c.create_time, memories.c.id)
+    )
+    return [(row.id, row.fact_version, row.expire_time) for row in rows]
+
+
+_FACT_COLUMNS = (
+    memories.c.id,
+    memories.c.fact_version,
+    memories.c.fact,
+    memories.c.create_time,
+    memories.c.event_time,
+    memories.c.expire_time,
+)
+
+
+async def read_facts(connection: AsyncConnection, *, bank_id: str, ids: Sequence[str]) -> list[FactRow]:
+    """The facts of some memories, in no order."""
+    found: list[FactRow] = []
+    for start in range(0, len(ids), PAGE):
+        page = ids[start : start + PAGE]
+        query = select(*_FACT_COLUMNS).where(memories.c.bank_id == bank_id, memories.c.id.in_(page))
+        found += [FactRow(*row) for row in (await connection.execute(query)).tuples()]
+    return found
+
+
+async def page_facts(connection: AsyncConnection, *, bank_id: str, after: str, most: int) -> list[FactRow]:
+    """The facts of a whole bank, page by page: the next ones by id after `after`."""
+    query = select(*_FACT_COLUMNS).where(
+        memories.c.bank_id == bank_id,
+        memories.c.id > after,
+        memories.c.memory_type == MemoryType.NATURAL_LANGUAGE_COLLECTION.value,
+    )
+    rows = await connection.execute(query.order_by(memories.c.id).limit(most))
+    return [FactRow(*row) for row in rows.tuples()]
+
+
+async def read_memories(
+    connection: AsyncConnection, *, bank_id: str, scope: Scope, ids: Sequence[str]
+) -> dict[str, tuple[Memory, int]]:
+    """Some memories of one scope with their fact versions, by id. Ids that are gone are left out."""
+    found: dict[str, tuple[Memory, int]] = {}
+    for start in range(0, len(ids), PAGE):
+        page = ids[start : start + PAGE]
+        rows = await connection.execute(select(memories).where(memories.c.bank_id == bank_id, memories.c.id.in_(page)))
+        for row in rows:
+            found[row.id] = (memory_of(row, scope=scope), row.fact_version)
+    return found
+
+
+async def list_memories(
+    connection: AsyncConnection, *, bank_id: str, scope_id: int | None, now: datetime
+) -> list[Memory]:
+    """The memories of a bank, or of one scope of it, that have not expired, the newest first."""
+    query = (
+        select(memories, scopes.c.pairs)
+        .join(scopes, scopes.c.id == memories.c.scope_id)
+        .where(memories.c.bank_id == bank_id, _alive(now))
+        .order_by(memories.c.create_time.desc(), memories.c.id.desc())
+    )
+    if scope_id is not None:
+        query = query.where(memories.c.scope_id == scope_id)
+    return [memory_of(row, scope=json.loads(row.pairs)) for row in await connection.execute(query)]
+
+
+async def get_memory(
+    connection: AsyncConnection, *, bank_id: str, memory_id: str, now: datetime
+) -> tuple[Memory, ScopeRow, int]:
+    """One memory with its scope and its fact version.
+
+    Raises:
+        NotFound: there is none with this id, or it has expired.
+    """
+    query = select(memories).where(memories.c.bank_id == bank_id, memories.c.id == memory_id, _alive(now))
+    row = (await connection.execute(query)).one_or_none()
+    if row is None:
+        raise NotFound(f"there is no memory {memory_id!r} in the bank {bank_id!r}")
+    scope = await get_scope(connection, scope_id=row.scope_id)
+    return memory_of(row, scope=scope.pairs), scope, row.fact_version
+
+
+def _alive(now: datetime) -> Any:
+    return or_(memories.c.expire_time.is_(None), memories.c.expire_time > to_micros(now))
+
+
+def memory_of(row: Row[Any], *, scope: Scope) -> Memory:
+    return Memory(
+        name=f"{bank_name(row.bank_id)}/memories/{row.id}",
+        fact=row.fact,
+        scope=scope,
+        topics=row.topics,
+        metadata=metadata_from_json(row.metadata),
+        display_name=row.display_name,
+        description=row.description,
+        memory_type=MemoryType(row.memory_type),
+        structured_content=row.structured_content,
+        sources=[Source(**source) for source in row.sources],
+        author=row.author,
+        create_time=from_micros(row.create_time),
+        update_time=from_micros(row.update_time),
+        expire_time=_moment(row.expire_time),
+        event_time=_moment(row.event_time),
+    )
+
+
+async def list_revisions(
+    connection: AsyncConnection, *, bank_id: str, memory_id: str, now: datetime
+) -> list[MemoryRevision]:
+    """The revisions of a memory, also of a deleted one, the newest first, without the expired."""
+    rows = await connection.execute(
+        select(revisions)
+        .where(
+            revisions.c.bank_id == bank_id,
+            revisions.c.memory_id == memory_id,
+            or_(revisions.c.expire_time.is_(None), revisions.c.expire_time > to_micros(now)),
+        )
+        .order_by(revisions.c.seq.desc())
+    )
+    return [_revision(row) for row in rows]
+
+
+def _revision(row: Row[Any]) -> MemoryRevision:
+    return MemoryRevision(
+        name=revision_name(row.bank_id, row.memory_id, row.id),
+        fact=row.fact,
+        topics=row.topics,
+        labels=row.labels,
+        extracted_memories=[ExtractedMemory(**extracted) for extracted in row.extracted_memories],
+        sources=[Source(**source) for source in row.sources],
+        structured_data=row.structured_data,
+        event_time=_moment(row.event_time),
+        create_time=from_micros(row.create_time),
+        expire_time=_moment(row.expire_time),
+    )
+
+
+def revision_name(bank_id: str, memory_id: str, revision_id: str) -> str:
+    return f"{bank_name(bank_id)}/memories/{memory_id}/revisions/{revision_id}"
+
+
+def _moment(micros: int | None) -> datetime | None:
+    return None if micros is None else from_micros(micros)
+
+
+async def drop_vectors(connection: AsyncConnection, *, bank_id: str, facts: Sequence[tuple[str, int]]) -> None:
+    """Notes vectors, by (memory id, fact version), that Chroma is to remove once this transaction has committed."""
+    if facts:
+        rows = [{"bank_id": bank_id, "vector_id": vector_id(*fact)} for fact in facts]
+        await connection.execute(dropped_vectors.insert(), rows)

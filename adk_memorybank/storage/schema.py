@@ -1,0 +1,183 @@
+"""The tables. Times are whole microseconds since the epoch, in UTC."""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Column,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+VERSION = 1
+"""Raised with every change of the tables; a store of another version is not opened."""
+
+metadata = MetaData()
+
+_Serial = BigInteger().with_variant(Integer, "sqlite")
+"""SQLite counts up by itself only in a column that is called INTEGER."""
+
+meta = Table(
+    "meta",
+    metadata,
+    Column("key", String, primary_key=True),
+    Column("value", Text, nullable=False),
+)
+
+banks = Table(
+    "banks",
+    metadata,
+    Column("id", String, primary_key=True),
+    Column("display_name", Text, nullable=False),
+    Column("config", JSON, nullable=False),  # only what was set: defaults are filled in when it is read
+    Column("embedder", Text),  # set with the first vector, together with the dimension
+    Column("dimension", Integer),
+    Column("create_time", BigInteger, nullable=False),
+    Column("update_time", BigInteger, nullable=False),
+)
+
+scopes = Table(
+    "scopes",
+    metadata,
+    Column("id", _Serial, primary_key=True),
+    Column("bank_id", ForeignKey("banks.id"), nullable=False),
+    Column("key", String, nullable=False),
+    Column("pairs", Text),  # canonical JSON; empty once the scope was forgotten and nothing new has come
+    Column("version", BigInteger, nullable=False, default=0),  # raised by each change of its memories
+    Column("epoch", BigInteger, nullable=False, default=0),  # raised by `forget`: older plans are refused
+    UniqueConstraint("bank_id", "key"),
+)
+
+memories = Table(
+    "memories",
+    metadata,
+    Column("bank_id", ForeignKey("banks.id"), primary_key=True),
+    Column("id", String, primary_key=True),
+    Column("scope_id", ForeignKey("scopes.id"), nullable=False),
+    Column("fact", Text, nullable=False),
+    Column("fact_version", BigInteger, nullable=False),  # new with each change of the fact: names its vector
+    Column("topics", JSON, nullable=False),
+    Column("metadata", JSON, nullable=False),
+    Column("display_name", Text, nullable=False, default=""),
+    Column("description", Text, nullable=False, default=""),
+    Column("memory_type", String, nullable=False),
+    Column("structured_content", JSON),
+    Column("sources", JSON, nullable=False),
+    Column("author", Text, nullable=False, default="user"),
+    Column("event_time", BigInteger),
+    Column("create_time", BigInteger, nullable=False),
+    Column("update_time", BigInteger, nullable=False),
+    Column("expire_time", BigInteger),
+    Index("memories_by_scope", "scope_id", "create_time"),
+    Index("memories_by_expiry", "expire_time"),
+)
+
+revisions = Table(
+    "revisions",
+    metadata,
+    Column("seq", _Serial, primary_key=True),
+    Column("bank_id", ForeignKey("banks.id"), nullable=False),
+    Column("id", String, nullable=False),
+    Column("memory_id", String, nullable=False),
+    Column("scope_id", ForeignKey("scopes.id"), nullable=False),
+    Column("fact", Text, nullable=False),
+    Column("topics", JSON, nullable=False),
+    Column("labels", JSON, nullable=False),
+    Column("extracted_memories", JSON, nullable=False),
+    Column("sources", JSON, nullable=False),
+    Column("structured_data", JSON),
+    Column("event_time", BigInteger),
+    Column("create_time", BigInteger, nullable=False),
+    Column("expire_time", BigInteger),
+    UniqueConstraint("bank_id", "id"),
+    Index("revisions_by_memory", "bank_id", "memory_id", "seq"),
+    Index("revisions_by_scope", "scope_id"),
+    Index("revisions_by_expiry", "expire_time"),
+)
+
+streams = Table(
+    "streams",
+    metadata,
+    Column("id", _Serial, primary_key=True),
+    Column("scope_id", ForeignKey("scopes.id"), nullable=False),
+    Column("name", String, nullable=False),
+    Column("rule", JSON),  # the trigger that the latest request set; empty: the bank's default
+    Column("options", JSON),  # what the latest request wants of the memories: the last writer wins
+    Column("first_arrival", BigInteger),  # of the events that wait
+    Column("last_arrival", BigInteger),
+    Column("due_time", BigInteger),  # when a time rule fires
+    UniqueConstraint("scope_id", "name"),
+    Index("streams_by_due_time", "due_time"),
+)
+
+events = Table(
+    "events",
+    metadata,
+    Column("id", _Serial, primary_key=True),  # the order of arrival
+    Column("scope_id", ForeignKey("scopes.id"), nullable=False),
+    Column("stream_id", ForeignKey("streams.id"), nullable=False),
+    Column("session_id", String, nullable=False),
+    Column("event_id", String, nullable=False),
+    Column("role", String, nullable=False),
+    Column("author", Text, nullable=False),
+    Column("content", JSON),  # the parts; empty once nothing needs them any more
+    Column("event_time", BigInteger),
+    Column("arrive_time", BigInteger, nullable=False),
+    Column("state", String, nullable=False),  # waiting, claimed, read
+    Column("operation_id", String),
+    Column("cited", Integer, nullable=False, default=0),  # 1 while a memory or live revision names it as a source
+    Index("events_by_stream", "stream_id", "state", "id"),
+    Index("events_by_operation", "operation_id"),
+    Index("events_by_source", "scope_id", "session_id", "event_id"),
+)
+
+seen_events = Table(
+    "seen_events",
+    metadata,
+    Column("scope_id", ForeignKey("scopes.id"), primary_key=True),
+    Column("key", String, primary_key=True),  # keyed hash of stream and event id: outlives the event, tells nothing
+    sqlite_with_rowid=False,
+)
+
+operations = Table(
+    "operations",
+    metadata,
+    Column("seq", _Serial, primary_key=True),  # the order in a scope
+    Column("bank_id", ForeignKey("banks.id"), nullable=False),
+    Column("id", String, nullable=False),
+    Column("scope_id", ForeignKey("scopes.id"), nullable=False),
+    Column("stream_id", BigInteger),
+    Column("kind", String, nullable=False),
+    Column("state", String, nullable=False),  # pending, running, done
+    Column("epoch", BigInteger, nullable=False),
+    Column("options", JSON, nullable=False),
+    Column("direct_memories", JSON),  # dropped at the end
+    Column("passed_over", JSON, nullable=False),
+    Column("result", JSON),
+    Column("error", JSON),
+    Column("last_error", JSON),
+    Column("attempts", Integer, nullable=False, default=0),  # ended by a passing fault
+    Column("starts", Integer, nullable=False, default=0),  # since the last attempt that ended
+    Column("first_fault_time", BigInteger),
+    Column("due_time", BigInteger, nullable=False),
+    Column("create_time", BigInteger, nullable=False),
+    Column("update_time", BigInteger, nullable=False),
+    UniqueConstraint("bank_id", "id"),
+    Index("operations_by_scope", "scope_id", "state", "seq"),
+    Index("operations_by_state", "state", "due_time"),
+)
+
+dropped_vectors = Table(
+    "dropped_vectors",
+    metadata,
+    Column("seq", _Serial, primary_key=True),
+    Column("bank_id", String, nullable=False),  # no foreign key: outlives its bank until Chroma was told
+    Column("vector_id", String, nullable=False),
+)

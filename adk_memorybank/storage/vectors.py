@@ -1,0 +1,155 @@
+"""Chroma: vector id to vector, and nothing else. No text goes there, so that forgetting is complete.
+
+A vector's id is `{memory_id}.{fact_version}`, so a stale vector can't be read, and a write is always an add.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from numpy import float32
+from numpy.typing import NDArray
+
+from adk_memorybank.errors import Unavailable
+from adk_memorybank.threads import DaemonExecutor
+
+if TYPE_CHECKING:
+    from chromadb.api import ClientAPI
+
+logger = logging.getLogger("google_adk.adk_memorybank.storage.vectors")
+
+T = TypeVar("T")
+
+READ_PAGE = 5_000
+WRITE_PAGE = 8
+"""Chroma holds the interpreter's lock while it writes: eight rows at a time let the caller's loop breathe."""
+
+
+def vector_id(memory_id: str, fact_version: int) -> str:
+    """The id under which the vector of one version of a fact is kept."""
+    return f"{memory_id}.{fact_version}"
+
+
+class Vectors:
+    """The vectors of one store, each bank in a collection of its own.
+
+    Every call runs on one thread of its own, so the loop is never blocked and the client is never used twice at once.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._executor = DaemonExecutor("adk-memorybank-chroma")
+        self._client: ClientAPI | None = None
+        self._collections: dict[str, Any] = {}
+        self._inode = 0
+
+    async def get(self, bank_id: str, ids: Sequence[str]) -> dict[str, NDArray[float32]]:
+        """The vectors that are there, by id. Missing ones are left out.
+
+        Raises:
+            Unavailable: Chroma can't be read, even after it was opened anew.
+        """
+        found: dict[str, NDArray[float32]] = {}
+        for start in range(0, len(ids), READ_PAGE):
+            page = list(ids[start : start + READ_PAGE])
+            answer = await self._call(bank_id, lambda c, page=page: c.get(ids=page, include=["embeddings"]))
+            for key, vector in zip(answer["ids"], answer["embeddings"], strict=True):
+                found[key] = np.asarray(vector, dtype=np.float32)
+        return found
+
+    async def add(self, bank_id: str, vectors: Mapping[str, NDArray[float32]]) -> None:
+        """Writes vectors under ids that are new; an id that is there already is left as it is."""
+        ids = list(vectors)
+        for start in range(0, len(ids), WRITE_PAGE):
+            page = ids[start : start + WRITE_PAGE]
+            rows = [vectors[key] for key in page]
+            await self._call(bank_id, lambda c, page=page, rows=rows: c.add(ids=page, embeddings=rows))
+
+    async def remove(self, bank_id: str, ids: Sequence[str]) -> None:
+        """Removes vectors; ids that are not there are passed over."""
+        for start in range(0, len(ids), READ_PAGE):
+            page = list(ids[start : start + READ_PAGE])
+            await self._call(bank_id, lambda c, page=page: c.delete(ids=page))
+
+    async def drop_bank(self, bank_id: str) -> None:
+        """Removes a bank's collection."""
+
+        def drop() -> None:
+            client = self._open()
+            self._collections.pop(bank_id, None)
+            if any(collection.name == _collection_name(bank_id) for collection in client.list_collections()):
+                client.delete_collection(_collection_name(bank_id))
+
+        await self._run(drop)
+
+    async def close(self) -> None:
+        """Closes Chroma once the call in flight has ended."""
+        if self._client is not None:
+            await asyncio.get_running_loop().run_in_executor(self._executor, self._forget_client)
+        self._executor.shutdown(wait=False)
+
+    def idle(self, timeout: float) -> bool:
+        """Waits until no call is inside Chroma: a thread in native code must not be there when Python ends."""
+        return self._executor.idle(timeout)
+
+    async def _call(self, bank_id: str, use: Callable[[Any], T]) -> T:
+        return await self._run(lambda: use(self._collection(bank_id)))
+
+    async def _run(self, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._executor, self._twice, work)
+
+    def _twice(self, work: Callable[[], T]) -> T:
+        """Runs the work, and once more on a fresh client where Chroma failed: its folder may have been deleted."""
+        try:
+            return work()
+        except Exception as error:  # noqa: BLE001  Chroma raises many kinds, some from its native part
+            logger.warning("Chroma failed (%s: %s); it is opened anew", type(error).__name__, error)
+            self._forget_client()
+        try:
+            return work()
+        except Exception as error:
+            raise Unavailable(f"Chroma in {self._path} can't be used: {type(error).__name__}: {error}") from error
+
+    def _collection(self, bank_id: str) -> Any:
+        client = self._open()
+        if bank_id not in self._collections:
+            self._collections[bank_id] = client.get_or_create_collection(
+                _collection_name(bank_id), embedding_function=None, configuration={"hnsw": {"space": "cosine"}}
+            )
+        return self._collections[bank_id]
+
+    def _open(self) -> ClientAPI:
+        if self._client is not None and self._inode == self._inode_now():
+            return self._client
+        import chromadb
+        from chromadb.config import Settings
+
+        self._forget_client()
+        self._path.mkdir(parents=True, exist_ok=True)
+        settings = Settings(anonymized_telemetry=False)
+        self._client = chromadb.PersistentClient(path=os.path.realpath(self._path), settings=settings)
+        self._inode = self._inode_now()
+        return self._client
+
+    def _inode_now(self) -> int:
+        """Tells Chroma's file from another of the same name: a deleted one could still be written to, unseen."""
+        try:
+            return (self._path / "chroma.sqlite3").stat().st_ino
+        except FileNotFoundError:
+            return 0
+
+    def _forget_client(self) -> None:
+        client, self._client, self._collections = self._client, None, {}
+        if client is not None:
+            client.close()  # pyright: ignore[reportUnknownMemberType, reportAttributeAccessIssue]: not in ClientAPI
+
+
+def _collection_name(bank_id: str) -> str:
+    """Chroma wants 3 to 512 characters, the last a letter or a digit; a bank's id may be shorter or end in `_`."""
+    return f"bank-{bank_id}-vectors"
