@@ -20,7 +20,8 @@ _RELATION = (
     r"|aunt|nephew|niece|grandmother|grandma|grandfather|grandpa|boss|manager|colleague|coworker|co-worker|neighbou?r|roommate|flatmate|teacher|doctor"
 )
 # More than one of them is usual: without the same name they are not the same person.
-_MANY = frozenset(("friend", "brother", "sister", "son", "daughter", "cousin", "uncle", "aunt", "nephew", "niece", "colleague", "coworker", "co-worker", "neighbor", "neighbour", "teacher", "doctor"))
+_MANY = frozenset(("friend", "cousin", "uncle", "aunt", "nephew", "niece", "colleague", "coworker", "co-worker", "neighbor", "neighbour", "teacher"))
+_SEVERAL = frozenset(("brother", "sister", "son", "daughter"))
 _HEAD = re.compile(rf"^(?:my|our) (?:(?:older|younger|little|big|elder|twin) )?(?P<relation>{_RELATION})(?:,? (?P<name>(?-i:[A-Z])[\w'’-]*\w))?,? (?=\w)", re.IGNORECASE)
 _NAMED = re.compile(r"^(?!I\b|The\b|This\b|That\b|It\b|My\b|We\b|He\b|She\b|They\b|You\b|Actually\b|Yes\b|There\b)(?P<name>[A-Z][\w'’-]*\w(?: [A-Z][\w'’-]*\w)?) (?=(?:\w+s|is|has|was|moved|now|just|no|can't|cannot|don't|doesn't)\b)")
 _OF_OTHERS = frozenset(("home", "employer", "job", "diet", "age", "marital", "origin", "birthday", "allergy", "avoids", "car"))
@@ -113,7 +114,7 @@ def _core(bare: str, rest: str, lexicon: Language) -> frozenset[str]:
     words = set(content(rest, lexicon))
     for word in tokens(bare):
         if word in lexicon.same_words and lexicon.negation.search(word):
-            words.add(lexicon.same_words[word])
+            words |= content(lexicon.same_words[word], lexicon)
     return frozenset(words)
 
 
@@ -122,9 +123,9 @@ def same_subject(one: Profile, other: Profile) -> bool:
     (kind, name), (other_kind, other_name) = one.subject, other.subject
     if kind != other_kind:
         return False
-    if name and other_name:
+    if name and other_name or kind in _SEVERAL:
         return name == other_name
-    return not (kind in _MANY and name != other_name) and not (kind in _MANY and not name)
+    return kind not in _MANY
 
 
 def same_value(one: Claim, other: Claim) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from adk_memorybank.generation.attributes import Claim, Profile, profile, same_subject, same_value
 from adk_memorybank.generation.instructions import is_everything
 from adk_memorybank.generation.lexicon import Language, language
-from adk_memorybank.generation.words import content, stem, tokens
+from adk_memorybank.generation.words import content, stem, tokens, verbs
 
 # Nearness never decides alone: some word of what is named must be there too.
 _NEAR = 0.55
@@ -89,7 +89,7 @@ class Request:
             return False
         if wanted <= memory.words or (self.spoken.core and self.spoken.core <= memory.core and len(self.spoken.core) > 1):
             return True
-        return similarity >= _NEAR and bool(self.words & memory.words)
+        return similarity >= _NEAR and bool((self.words & memory.words) - verbs(memory.code))
 
 
 def _named(what: str, lexicon: Language) -> list[str]:

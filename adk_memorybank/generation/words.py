@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from functools import cache
 
 from adk_memorybank.generation.lexicon import CODES, Language, language
 
@@ -18,6 +18,8 @@ _LATIN = tuple(code for code in CODES if code not in ("ja", "zh", "ko", "ru"))
 _MARKS = {"¿": "es", "¡": "es", "ñ": "es", "ß": "de", "ä": "de", "ã": "pt", "õ": "pt", "œ": "fr"}
 _SAMPLE = 2000
 _STEMMED = 3
+_CLOSE = 1.0
+_SHORT = 120
 
 
 def tokens(text: str) -> list[str]:
@@ -49,6 +51,12 @@ def detect(text: str, default: str = "en") -> str:
         if mark in sample.casefold():
             counts[code] += 1
     best = max(counts.values())
+    close = [code for code in _LATIN if counts[code] >= best - _CLOSE]
+    if len(close) > 1 and len(sample) < _SHORT:
+        # Short statements have few function words, and some of them belong to several languages.
+        for code in close:
+            counts[code] += any(slot.said.search(sample) for slot in language(code).slots)
+        best = max(counts.values())
     if best <= 0:
         return default
     if default in counts and counts[default] >= best - 0.5:
@@ -88,17 +96,22 @@ def content(text: str, lexicon: Language) -> frozenset[str]:
         word = token if lexicon.code == "en" else token.rsplit("'", 1)[-1]
         if word in lexicon.function_words or word in lexicon.soft_words:
             continue
-        word = lexicon.same_words.get(word, word)
-        stemmed = stem(word, lexicon.code)
-        found.add(lexicon.same_words.get(stemmed, stemmed))
+        found.add(_same(lexicon.code).get(stem(word, lexicon.code), stem(word, lexicon.code)))
     return frozenset(found)
+
+
+@cache
+def _same(code: str) -> dict[str, str]:
+    """Stem to stem of the words that say the same."""
+    return {stem(word, code): stem(other, code) for word, other in language(code).same_words.items()}
+
+
+def verbs(code: str) -> frozenset[str]:
+    """The stems that several verbs were brought to: they say how somebody stands to a thing, not to which."""
+    return frozenset(_same(code).values())
 
 
 def numbers(text: str) -> frozenset[str]:
     """All numbers and dates in figures."""
     return frozenset(_NUMBER.findall(text))
 
-
-def count(words: Iterable[str], among: frozenset[str]) -> int:
-    """How many of the words are among these."""
-    return sum(word in among for word in words)

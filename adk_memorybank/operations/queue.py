@@ -300,7 +300,7 @@ class Queue:
             query = query.where(or_(states, operations.c.error.is_not(None)) if unfinished and failed else states)
         async with self._database.read() as connection:
             rows = (await connection.execute(query)).all()
-            wanted = {change["memory"] for row in rows for change in (row.result or {}).get("changes", ())}
+            wanted = {change["memory"] for row in rows for change in _changes(row)}
             present: dict[str, Memory] = {}
             if wanted:
                 of_result = select(memories, scopes.c.pairs).join(scopes, scopes.c.id == memories.c.scope_id)
@@ -338,11 +338,15 @@ def _work(row: Row[Any]) -> Work:
     )
 
 
+def _changes(row: Row[Any]) -> list[dict[str, Any]]:
+    return [] if row.result is None else row.result["changes"]
+
+
 def _operation(row: Row[Any], present: dict[str, Memory]) -> Operation:
-    scope = json.loads(row.pairs) if row.pairs else {}
+    scope: dict[str, str] = json.loads(row.pairs) if row.pairs else {}
     ended = from_micros(row.update_time)
     generated: list[GeneratedMemory] = []
-    for change in (row.result or {}).get("changes", ()):
+    for change in _changes(row):
         memory_id = change["memory"]
         gone = Memory(
             name=f"{bank_name(row.bank_id)}/memories/{memory_id}",

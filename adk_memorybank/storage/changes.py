@@ -164,7 +164,7 @@ async def _alter(connection: AsyncConnection, scope: ScopeRow, change: Change, m
     ).scalar_one_or_none()
     if change.action == "delete":
         await delete_memories(connection, bank_id=scope.bank_id, facts=[(memory_id, row.fact_version)], moment=moment)
-        emptied = {"fact": "", "topics": [], "sources": [], "event_time": row.event_time}
+        emptied: dict[str, Any] = {"fact": "", "topics": [], "sources": [], "event_time": row.event_time}
         revision = change.revision
         if revision is not None:
             limit = to_micros_in(moment, DELETED_REVISION_TTL)

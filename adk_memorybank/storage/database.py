@@ -6,7 +6,7 @@ import asyncio
 import json
 import logging
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -96,13 +96,13 @@ class Database:
         self.secret = bytes.fromhex(found["secret"])
 
     @asynccontextmanager
-    async def write(self) -> AsyncIterator[AsyncConnection]:
+    async def write(self) -> AsyncGenerator[AsyncConnection]:
         """One transaction that may write: all of it is committed at the end, or nothing."""
         async with self._write_lock, self._writer.begin() as connection:
             yield connection
 
     @asynccontextmanager
-    async def read(self) -> AsyncIterator[AsyncConnection]:
+    async def read(self) -> AsyncGenerator[AsyncConnection]:
         """One snapshot to read from."""
         async with self._reader.begin() as connection:
             yield connection

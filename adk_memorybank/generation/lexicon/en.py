@@ -128,7 +128,9 @@ LANGUAGE = Language(
         r"understand|see|get it|know|hear you|believe in you|bet|hope|appreciate|feel you|guess so|think so|don't think so)\b(?: what)?(?: you| it| that| the| your|[,.!]|$)|glad (?:to|you|it|that)|"
         r"good (?:luck|for|job|to)|great (?:job|to|work|idea|pic)|nice (?:job|to|work|one)|way to go|keep |can't wait to (?:see|hear) (?:your|it|you|how|what)|congrat|"
         r"thanks? (?:for|so|you|a)|let me know|see you|talk to you|take care|have (?:a|fun)|love (?:that|it|your|you|the)|what an? |how (?:\w+)!|"
-        r"no (?:worries|problem)|you(?:'re|’re|'ve| are| have|'ll| will| can| should| look| did| made| got)|your )",
+        r"no (?:worries|problem)|(?:i'm|i’m|i am|we're) (?:always |just |all )*here\b|i(?:'ll| will|’ll) (?:definitely |surely |totally |just |have to )*(?:check (?:it|that|them|this|those|'em) out|"
+            r"do my best|keep (?:you posted|that in mind|it up|doing|at it|going)|let you know|think about (?:it|that)|see you|be there)|i know (?:how|that|it|you|what|right)|i understand how|lov(?:e|ing) (?:seeing|hearing|how|your|the)|glad we|got (?:it|ya)|"
+            r"(?:something|so much|a lot)(?: \w+)? (?:has )?happened|you(?:'re|’re|'ve| are| have|'ll| will| can| should| look| did| made| got)|your )",
     ),
     remember=pattern(
         r"^(?:ok(?:ay)?,? |hey,? |and |also,? |so,? |but )?(?:please,? |pls |can you |could you |would you |will you |i(?:'d| would) like you to |i"

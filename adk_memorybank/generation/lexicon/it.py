@@ -107,7 +107,7 @@ LANGUAGE = Language(
         Slot("job", pattern(rf"{_SUBJECT}(?:lavoro{_ADV} come|faccio{_ADV} (?:il|la|lo|l['’])|sono{_ADV} diventat[oa]) ?(?:un |una |un['’])?{_VALUE}",
             rf"^(?:io )?sono{_ADV} (?:un |una |un['’])?(?P<value>(?:ingegnere|infermier[ea]|medico|dottore|dottoressa|insegnante|avvocat[oa]|cuoc[oa]|chef|studente|studentessa|programmatore|"
             r"programmatrice|architett[oa]|giornalista|grafic[oa]|barista|camerier[ea]|professore|professoressa|idraulico|elettricista|commess[oa]|autista|farmacista))\b")),
-        Slot("diet", pattern(rf"^(?:io )?(?:sono|sono diventat[oa]){_ADV} {_DIET}", r"\b(?:mangio|ho ricominciato a mangiare)(?: di nuovo| ora)? (?P<value>carne|di tutto)\b")),
+        Slot("diet", pattern(rf"^(?:io )?(?:sono|sono diventat[oa]){_ADV} {_DIET}", r"\b(?:mangio|ho ricominciato a mangiare|(?:sono )?tornat[oa] a mangiare)(?: di nuovo| ora)? (?P<value>carne|di tutto)\b")),
         Slot("diet", pattern(rf"^(?:io )?non sono (?:più )?{_DIET}"), ended=True),
         Slot("avoids", pattern(rf"^(?:io )?non (?:mangio|bevo)(?: più)? {_VALUE}"), single=False),
         Slot("allergy", pattern(rf"^(?:io )?sono (?:allergic[oa]|intollerante) (?:a|al|alla|alle|ai|agli|all['’]) ?{_VALUE}"), single=False),
