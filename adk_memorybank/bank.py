@@ -249,21 +249,10 @@ class MemoryBank:
         """All memories of the bank, or of one scope, the newest first."""
         valid = None if scope is None else validate_scope(scope)
 
-        async def listed() -> list[Memory]:
-            async with self._engine.database.read() as connection:
-                row = None
-                if valid is not None:
-                    row = await records.find_scope(connection, bank_id=self._id, scope=valid)
-                    if row is None:
-                        return []
-                return await records.list_memories(
-                    connection,
-                    bank_id=self._id,
-                    scope_id=None if row is None else row.id,
-                    now=self._engine.clock.now(),
-                )
+        async def listed() -> Sequence[Memory]:
+            return await self._listed(valid, self._engine.clock.now())
 
-        return await self._call(listed())
+        return [*await self._call(listed())]
 
     async def update(
         self,
@@ -379,22 +368,30 @@ class MemoryBank:
             raise InvalidArgument(f"should be a positive number, not {top_k}", field="top_k")
 
         async def retrieve() -> list[RetrievedMemory]:
-            if query is not None and by != "words":
-                await self._engine.need_vectors()
-            async with self._engine.database.read() as connection:
-                row = await records.find_scope(connection, bank_id=self._id, scope=valid)
-            if row is None:
-                await self._tell_empty(valid)
-                return []
             now = self._engine.clock.now()
             if query is None:
-                async with self._engine.database.read() as connection:
-                    listed = await records.list_memories(connection, bank_id=self._id, scope_id=row.id, now=now)
-                return [RetrievedMemory(memory=memory) for memory in listed[:top_k]]
+                return [RetrievedMemory(memory=memory) for memory in (await self._listed(valid, now))[:top_k]]
+            if by != "words":
+                await self._engine.need_vectors()
             search = Search(query=clean_text(query), top_k=top_k, by=by, now=now)
-            return await self._engine.searcher.search(search, scope=row, embedder=self._parts.embedder)
+            found = await self._engine.searcher.search(
+                search, bank_id=self._id, scope=valid, embedder=self._parts.embedder
+            )
+            if found is None:
+                await self._tell_empty(valid)
+            return found or []
 
         return await self._call(retrieve())
+
+    async def _listed(self, scope: Scope | None, now: datetime) -> Sequence[Memory]:
+        async with self._engine.database.read() as connection:
+            row = None
+            if scope is not None:
+                row = await records.find_scope(connection, bank_id=self._id, scope=scope)
+                if row is None:
+                    return []
+            scope_id = None if row is None else row.id
+            return await records.list_memories(connection, bank_id=self._id, scope_id=scope_id, now=now)
 
     async def forget(self, *, scope: Mapping[str, str]) -> Forgotten:
         """Removes everything about a scope at once: memories, revisions, events, operations and vectors.

@@ -13,6 +13,7 @@ from adk_memorybank.operations.streams import GENERATE_STREAM, Ingested
 from adk_memorybank.options import GenerationOptions
 from adk_memorybank.resources import Operation, Scope
 from adk_memorybank.storage import records
+from adk_memorybank.storage.database import AsyncConnection
 
 logger = logging.getLogger("google_adk.adk_memorybank.intake")
 
@@ -36,12 +37,11 @@ class Intake:
     ) -> Operation | None:
         """Takes events into a stream. Returns the operation that reads them, if one does."""
         streams = self._engine.streams
-        if (
-            rule is None
-            and not force
-            and not await streams.unseen(bank_id=self._bank_id, scope=scope, stream=stream, incoming=events)
-        ):
-            return None
+        if rule is None and not force:
+            # Looked at without a transaction that writes: ADK apps add the whole session after every turn.
+            events = await streams.unseen(bank_id=self._bank_id, scope=scope, stream=stream, incoming=events)
+            if not events:
+                return None
         config = (await self._engine.parts(self._bank_id)).config.generation_config.generation_trigger_config
         async with self._engine.database.write() as connection:
             row = await records.ensure_scope(connection, bank_id=self._bank_id, scope=scope)
@@ -55,17 +55,19 @@ class Intake:
                 options=options,
                 force=force,
             )
+            operation = await self._read(connection, ingested.operation_id)
         self._engine.wake()
         _tell_passed_over(ingested)
-        return await self._read(ingested.operation_id)
+        return operation
 
     async def flush(self, scope: Scope, *, stream: str | None) -> list[Operation]:
         """Fires the triggers of a scope's streams, or of one of them."""
         async with self._engine.database.write() as connection:
             row = await records.find_scope(connection, bank_id=self._bank_id, scope=scope)
             ids = [] if row is None else await self._engine.streams.flush(connection, scope=row, stream=stream)
+            flushed = await self._engine.queue.read(connection, bank_id=self._bank_id, ids=ids)
         self._engine.wake()
-        return await self._engine.queue.list(bank_id=self._bank_id, ids=ids) if ids else []
+        return [*flushed]
 
     async def generate(
         self,
@@ -95,13 +97,14 @@ class Intake:
                 )
                 operation_id = ingested.operation_id or ""
                 _tell_passed_over(ingested)
+            [operation] = await self._engine.queue.read(connection, bank_id=self._bank_id, ids=[operation_id])
         self._engine.wake()
-        return await self._engine.queue.get(bank_id=self._bank_id, operation_id=operation_id)
+        return operation
 
-    async def _read(self, operation_id: str | None) -> Operation | None:
+    async def _read(self, connection: AsyncConnection, operation_id: str | None) -> Operation | None:
         if operation_id is None:
             return None
-        return await self._engine.queue.get(bank_id=self._bank_id, operation_id=operation_id)
+        return (await self._engine.queue.read(connection, bank_id=self._bank_id, ids=[operation_id]))[0]
 
 
 def _tell_passed_over(ingested: Ingested) -> None:

@@ -16,20 +16,59 @@ from adk_memorybank.generation.words import content, detect, numbers, tokens
 
 _USER = "user"
 _RELATION = (
-    r"friend|best friend|brother|sister|mother|mom|mum|father|dad|wife|husband|partner|girlfriend|boyfriend|fiancée?|son|daughter|cousin|uncle"
-    r"|aunt|nephew|niece|grandmother|grandma|grandfather|grandpa|boss|manager|colleague|coworker|co-worker|neighbou?r|roommate|flatmate|teacher|doctor"
+    r"friend|best friend|brother|sister|mother|mom|mum|father|dad|wife|husband|partner|girlfriend|boyfriend"
+    r"|fiancée?|son|daughter|cousin|uncle"
+    r"|aunt|nephew|niece|grandmother|grandma|grandfather|grandpa|boss|manager|colleague|coworker|co-worker"
+    r"|neighbou?r|roommate|flatmate|teacher|doctor"
 )
 # More than one of them is usual: without the same name they are not the same person.
-_MANY = frozenset(("friend", "cousin", "uncle", "aunt", "nephew", "niece", "colleague", "coworker", "co-worker", "neighbor", "neighbour", "teacher"))
+_MANY = frozenset(
+    (
+        "friend",
+        "cousin",
+        "uncle",
+        "aunt",
+        "nephew",
+        "niece",
+        "colleague",
+        "coworker",
+        "co-worker",
+        "neighbor",
+        "neighbour",
+        "teacher",
+    )
+)
 _SEVERAL = frozenset(("brother", "sister", "son", "daughter"))
-_HEAD = re.compile(rf"^(?:my|our) (?:(?:older|younger|little|big|elder|twin) )?(?P<relation>{_RELATION})(?:,? (?P<name>(?-i:[A-Z])[\w'’-]*\w))?,? (?=\w)", re.IGNORECASE)
-_NAMED = re.compile(r"^(?!I\b|The\b|This\b|That\b|It\b|My\b|We\b|He\b|She\b|They\b|You\b|Actually\b|Yes\b|There\b)(?P<name>[A-Z][\w'’-]*\w(?: [A-Z][\w'’-]*\w)?) (?=(?:\w+s|is|has|was|moved|now|just|no|can't|cannot|don't|doesn't)\b)")
-_OF_OTHERS = frozenset(("home", "employer", "job", "diet", "age", "marital", "origin", "birthday", "allergy", "avoids", "car"))
-_NOTE = re.compile(r"\s*[(（](?:in the week of )?(?:\d{4}-\d{2}-\d{2}(?:/\d{4}-\d{2}-\d{2})?|[^\W\d]+ \d{4}|\d{4}(?:-\d{2})?|\d{4}年(?:\d{1,2}月)?)[)）]")
+_HEAD = re.compile(
+    rf"^(?:my|our) (?:(?:older|younger|little|big|elder|twin) )?(?P<relation>{_RELATION})(?:,? "
+    rf"(?P<name>(?-i:[A-Z])[\w'’-]*\w))?,? (?=\w)",
+    re.IGNORECASE,
+)
+_NAMED = re.compile(
+    r"^(?!I\b|The\b|This\b|That\b|It\b|My\b|We\b|He\b|She\b|They\b|You\b|Actually\b|Yes\b"
+    r"|There\b)(?P<name>[A-Z][\w'’-]*\w(?: [A-Z][\w'’-]*\w)?) (?=(?:\w+s|is|has|was|moved|now|just|no|can't|cannot"
+    r"|don't|doesn't)\b)"
+)
+_OF_OTHERS = frozenset(
+    ("home", "employer", "job", "diet", "age", "marital", "origin", "birthday", "allergy", "avoids", "car")
+)
+_NOTE = re.compile(
+    r"\s*[(（](?:in the week of )?(?:\d{4}-\d{2}-\d{2}(?:/\d{4}-\d{2}-\d{2})?|[^\W\d]+ \d{4}|\d{4}(?:-\d{2})?"
+    r"|\d{4}年(?:\d{1,2}月)?)[)）]"
+)
 _LEAD = re.compile(r"^(?:actually|well|yes|no|so|by the way|in fact|correction|anyway|look),?\s+", re.IGNORECASE)
-_SOFT = re.compile(r"\b(?:now|currently|still|just|already|actually|recently|nowadays|presently|lately|really|finally)\b,? ?", re.IGNORECASE)
-_FUTURE = re.compile(r"^i(?:'m|’m| am)? ?(?:going to|gonna|will|'ll|might|may|want to|would|plan|hope)\b", re.IGNORECASE)
-_SWITCH = re.compile(r"\b(?:switched|changed|moved|migrated|went|converted)(?: over)? from (?P<old>.{1,40}?) to (?P<new>.{1,40}?)(?=[,.;!?(]|\s+(?:and|because|for)\b|\s*$)", re.IGNORECASE)
+_SOFT = re.compile(
+    r"\b(?:now|currently|still|just|already|actually|recently|nowadays|presently|lately|really|finally)\b,? ?",
+    re.IGNORECASE,
+)
+_FUTURE = re.compile(
+    r"^i(?:'m|’m| am)? ?(?:going to|gonna|will|'ll|might|may|want to|would|plan|hope)\b", re.IGNORECASE
+)
+_SWITCH = re.compile(
+    r"\b(?:switched|changed|moved|migrated|went|converted)(?: over)? from (?P<old>.{1,40}?) to "
+    r"(?P<new>.{1,40}?)(?=[,.;!?(]|\s+(?:and|because|for)\b|\s*$)",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +118,7 @@ class Profile:
         return next((claim for claim in self.claims if claim.attribute == attribute), None)
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=4096)
 def profile(fact: str) -> Profile:
     """Takes a statement apart."""
     said = quoted(fact)
@@ -100,7 +139,9 @@ def profile(fact: str) -> Profile:
         words=content(bare, lexicon),
         core=_core(bare, core_text, lexicon),
         numbers=numbers(text),
-        names=frozenset(re.findall(r"(?<=[\w,'’] )(?!I\b)[A-Z][\w'’-]+", bare)) if lexicon.spaced and code != "de" else frozenset(),
+        names=frozenset(re.findall(r"(?<=[\w,'’] )(?!I\b)[A-Z][\w'’-]+", bare))
+        if lexicon.spaced and code != "de"
+        else frozenset(),
         negated=bool(lexicon.negation.search(bare)),
         changed=bool(lexicon.change.search(bare)),
         additive=bool(lexicon.additive.search(bare)),
@@ -118,12 +159,18 @@ def _core(bare: str, rest: str, lexicon: Language) -> frozenset[str]:
     return frozenset(words)
 
 
+def stands_alone(part: str, lexicon: Language) -> bool:
+    """Whether a clause says something by itself: an attribute with its value, or a preference with its object."""
+    said = profile(part)
+    return bool(said.claims) or (len(said.words) > 1 and bool(lexicon.likes.search(part)))
+
+
 def same_subject(one: Profile, other: Profile) -> bool:
     """Whether both speak of the same person, as far as the words tell."""
     (kind, name), (other_kind, other_name) = one.subject, other.subject
     if kind != other_kind:
         return False
-    if name and other_name or kind in _SEVERAL:
+    if (name and other_name) or kind in _SEVERAL:
         return name == other_name
     return kind not in _MANY
 

@@ -17,11 +17,15 @@ from adk_memorybank.generation.lexicon.language import Direction, Unit
 _MOST = 3
 _GIVEN = re.compile(r"\s*[(（]\s*(?:\d{4}|week of|[^\W\d]+ \d{4})")
 _PAST = re.compile(
-    r"\b(?:was|were|had|went|did|got|met|saw|came|took|made|left|bought|visited|had|ate|won|lost|gave|found|\w{2,}ed)\b", re.IGNORECASE
+    r"\b(?:was|were|had|went|did|got|met|saw|came|took|made|left|bought|visited|had|ate|won|lost|gave|found"
+    r"|\w{2,}ed)\b",
+    re.IGNORECASE,
 )
 _FUTURE = re.compile(
-    r"\b(?:will|going to|gonna|appointment|interview|meeting|exam|flight|leaving|flying|have to|need to|must|deadline|due"
-    r"|starts|plan(?:ning)?|booked|scheduled|(?:i|we)['’]ll|(?:i['’]?m|we['’]?re) \w+ing)\b", re.IGNORECASE
+    r"\b(?:will|going to|gonna|appointment|interview|meeting|exam|flight|leaving|flying|have to|need to|must"
+    r"|deadline|due"
+    r"|starts|plan(?:ning)?|booked|scheduled|(?:i|we)['’]ll|(?:i['’]?m|we['’]?re) \w+ing)\b",
+    re.IGNORECASE,
 )
 _LONGEST_DISTANCE = 1000
 
@@ -60,7 +64,8 @@ def _pattern(code: str) -> re.Pattern[str]:
     number, unit = rf"(?:\d{{1,3}}|{_any(table.numbers)})", _any(table.units)
     weekday = _any(table.weekdays)
     named = "|".join(
-        f"(?P<{direction}{n}>{form.replace('{weekday}', f'(?:{weekday})')})" for n, (form, direction) in enumerate(table.named)
+        f"(?P<{direction}{n}>{form.replace('{weekday}', f'(?:{weekday})')})"
+        for n, (form, direction) in enumerate(table.named)
     )
     parts = [
         f"(?P<ago>{table.ago.replace('{n}', number).replace('{unit}', f'(?:{unit})')})",
@@ -126,7 +131,13 @@ def _distance(phrase: str, sign: int, today: date, lexicon: Language, text: str)
     units = [name for name in table.units if re.search(_bounded(name, lexicon), phrase)]
     if not units or number > _LONGEST_DISTANCE:
         return ""
-    if sign > 0 and lexicon.code == "en" and phrase.startswith(("in ", "within ")) and _PAST.search(text) and not _FUTURE.search(text):
+    if (
+        sign > 0
+        and lexicon.code == "en"
+        and phrase.startswith(("in ", "within "))
+        and _PAST.search(text)
+        and not _FUTURE.search(text)
+    ):
         return ""  # "I read it in two days" is how long it took
     unit = table.units[max(units, key=len)]
     return _span(today, unit, sign * number, table, lexicon)

@@ -20,10 +20,14 @@ _GROUPS: dict[str, frozenset[str]] = {
     "age": frozenset(("age",)),
 }
 _VAGUE = frozenset(
-    "thing thg stuff information info detail preference habit conversation memory fact data favourit everyth anyth all about said say told tell know "
-    "informazioni cose dati información cosas informations choses données informationen daten informações coisas dados".split()
+    "thing thg stuff information info detail preference habit conversation memory fact data favourit everyth anyth "
+    "all about said say told tell know "
+    "informazioni cose dati información cosas informations choses données informationen daten informações coisas "
+    "dados".split()
 )
-_RELATED = re.compile(r"^(?:friend|sister|brother|mother|father|mom|dad|wife|husband|son|daughter|boss|colleague|partner|cousin)$")
+_RELATED = re.compile(
+    r"^(?:friend|sister|brother|mother|father|mom|dad|wife|husband|son|daughter|boss|colleague|partner|cousin)$"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +55,14 @@ class Request:
         spoken = profile(what)
         lexicon = language(spoken.code)
         named = _named(what, lexicon)
-        attributes = frozenset(attribute for noun in named for attribute in _GROUPS.get(lexicon.nouns[noun], {lexicon.nouns[noun]}))
+        attributes = frozenset(
+            attribute for noun in named for attribute in _GROUPS.get(lexicon.nouns[noun], {lexicon.nouns[noun]})
+        )
         rest = what
         for noun in named:
-            rest = re.sub(rf"\b{re.escape(noun)}\b" if lexicon.spaced else re.escape(noun), " ", rest, flags=re.IGNORECASE)
+            rest = re.sub(
+                rf"\b{re.escape(noun)}\b" if lexicon.spaced else re.escape(noun), " ", rest, flags=re.IGNORECASE
+            )
         words = frozenset(word for word in content(rest, lexicon) if word not in _VAGUE)
         if spoken.names:
             words = frozenset(word for word in words if not _RELATED.match(word)) or words
@@ -82,12 +90,14 @@ class Request:
             mine = memory.subject[0] == "user"
             has = any(claim.attribute.split(":")[0] in self.attributes for claim in claims)
             return mine and (has or bool(self.nouns & memory.words))
-        wanted = self.words | (self.nouns if not self.attributes else frozenset())
+        wanted = self.words if self.attributes else self.words | self.nouns
         if not wanted:
             return False
         if self.spoken.negated and not memory.negated:
             return False
-        if wanted <= memory.words or (self.spoken.core and self.spoken.core <= memory.core and len(self.spoken.core) > 1):
+        if wanted <= memory.words or (
+            self.spoken.core and self.spoken.core <= memory.core and len(self.spoken.core) > 1
+        ):
             return True
         return similarity >= _NEAR and bool((self.words & memory.words) - verbs(memory.code))
 

@@ -10,19 +10,26 @@ from adk_memorybank.generation.lexicon import Language, group
 
 _CLAUSE_LAST = re.compile(r"^(ich|wir)\s+(.+?)\s+([a-zäöüß]+)$", re.IGNORECASE)
 _SAID = re.compile(
-    r"^(?:everything |all |anything )?(?:(?:that|what) )?(?:i(?:'ve| have)? (?:ever )?(?:said|told you|mentioned)(?: to you)?|you (?:know|remember))(?: about)?\s+"
-    r"|^(?:tutto )?(?:quello|ciò|quanto) che (?:ti )?(?:ho detto|sai)(?: (?:su|di|sul|sulla|sulle|sui|della|del|delle))?\s*"
+    r"^(?:everything |all |anything )?(?:(?:that|what) )?(?:i(?:'ve| have)? (?:ever )?(?:said|told you"
+    r"|mentioned)(?: to you)?|you (?:know|remember))(?: about)?\s+"
+    r"|^(?:tutto )?(?:quello|ciò|quanto) che (?:ti )?(?:ho detto|sai)(?: (?:su|di|sul|sulla|sulle|sui|della|del"
+    r"|delle))?\s*"
     r"|^(?:todo )?lo que (?:te )?(?:he dicho|dije|sabes)(?: (?:sobre|de|acerca de))?\s+"
     r"|^(?:tout )?ce que (?:je t['’]ai dit|j['’]ai dit|tu sais)(?: (?:sur|de|à propos de))?\s+"
     r"|^(?:alles,? )?was (?:ich (?:dir )?|du )?über\s+(?=.+(?:gesagt|erzählt|weißt))"
     r"|^(?:tudo )?o que (?:eu )?(?:te |lhe )?(?:disse|falei|você sabe|sabes)(?: (?:sobre|de|acerca d[eao]))?\s+"
-    r"|^我(?:之前)?(?:说|告诉你)(?:过)?的?(?:关于)?|^私が(?:話した|言った)|^(?:то,? )?что я (?:тебе )?(?:говорила?|сказала?)(?: (?:о|об|про))?\s+",
+    r"|^我(?:之前)?(?:说|告诉你)(?:过)?的?(?:关于)?|^私が(?:話した|言った)|^(?:то,? )?что я (?:тебе )?(?:говорила?|сказала?)(?: (?:о"
+    r"|об|про))?\s+",
     re.IGNORECASE,
 )
-_SAID_TAIL = re.compile(r"\s*(?:habe ich gesagt|(?:ich )?(?:dir )?(?:gesagt|erzählt) habe|weißt|的(?:事|事情|内容|信息)?|について)$", re.IGNORECASE)
+_SAID_TAIL = re.compile(
+    r"\s*(?:habe ich gesagt|(?:ich )?(?:dir )?(?:gesagt|erzählt) habe|weißt|的(?:事|事情|内容|信息)?|について)$",
+    re.IGNORECASE,
+)
 _ABOUT = re.compile(r"^(?:about|su|sobre|sur|à propos de|über|关于|о|об|про)\s+|^关于", re.IGNORECASE)
 _POINTER = re.compile(
-    r"^(?:(?:all )?(?:of )?(?:this|that|it|these|those)(?: (?:please|one|message|conversation|part))?|questo|quello|ciò|esto|eso|ça|cela|ceci|das|dies(?:es)?|isso|isto|这个?|这些|それ|これ|это"
+    r"^(?:(?:all )?(?:of )?(?:this|that|it|these|those)(?: (?:please|one|message|conversation|part))?|questo|quello"
+    r"|ciò|esto|eso|ça|cela|ceci|das|dies(?:es)?|isso|isto|这个?|这些|それ|これ|это"
     r"|what i (?:just )?(?:said|told you|wrote)|(?:my|the) last (?:message|sentence))\W*$",
     re.IGNORECASE,
 )
@@ -67,10 +74,11 @@ def is_everything(what: str, lexicon: Language) -> bool:
 
 
 def _is_polite(sentence: str, lexicon: Language) -> bool:
-    """ "Could you forget my age?" asks for the deed, "Do you remember my age?" does not."""
+    """Tells "Could you forget my age?" (asks for the deed) from "Do you remember my age?"."""
     return bool(
         re.match(
-            r"(?:and |ok,? )?(?:can|could|would|will) you|^(?:puoi|potresti|puedes|podrías|peux-tu|pourrais-tu|kannst du|könntest du|pode|podes|poderia)\b",
+            r"(?:and |ok,? )?(?:can|could|would|will) you|^(?:puoi|potresti|puedes|podrías|peux-tu|pourrais-tu"
+            r"|kannst du|könntest du|pode|podes|poderia)\b",
             sentence,
             re.IGNORECASE,
         )
@@ -87,12 +95,14 @@ def _named(what: str, lexicon: Language) -> str:
     shorter = _SAID.sub("", what)
     if shorter != what:
         shorter = _SAID_TAIL.sub("", shorter)
-    shorter = _SAID_TAIL.sub("", shorter) if shorter.endswith(("について", "的事", "的事情", "的信息", "的内容")) else shorter
+    shorter = (
+        _SAID_TAIL.sub("", shorter) if shorter.endswith(("について", "的事", "的事情", "的信息", "的内容")) else shorter
+    )
     return _ABOUT.sub("", shorter).strip() or what
 
 
 def _kept(what: str, lexicon: Language) -> str:
-    what = what.strip(" \"“”«»")
+    what = what.strip(' "“”«»')
     if not any(sign.isalnum() for sign in what) or _POINTER.match(what):
         return ""
     if lexicon.code == "de":

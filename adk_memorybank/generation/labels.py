@@ -16,8 +16,9 @@ from adk_memorybank.generation.topics import Example, Topic
 from adk_memorybank.generation.words import content, detect
 
 EXPLICIT = "EXPLICIT_INSTRUCTIONS"
-# Cut-offs of the local embedder: paraphrases lie at .6 and above, unrelated sentences below .15.
-_NEAR_TOPIC = 0.3
+# Cut-offs of the local embedder: paraphrases lie at .6 and above, unrelated sentences below .2; a
+# sentence and the part of a description that it is an instance of, at .22 to .4.
+_NEAR_TOPIC = 0.24
 _NEAR_WITH_WORD = 0.12
 _NEAR_EXAMPLE = 0.42
 _LIKE_REFUSED = 0.62

@@ -11,15 +11,16 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from typing import Literal
 
 import numpy as np
 from numpy import float32
 from numpy.typing import NDArray
 
-from adk_memorybank.generation.attributes import Claim, Profile, profile, same_subject, same_value
+from adk_memorybank.generation.attributes import Claim, Profile, profile, same_subject, same_value, stands_alone
 from adk_memorybank.generation.forgetting import Request
-from adk_memorybank.generation.generator import ConsolidationRequest, Decision, ExtractedFact
+from adk_memorybank.generation.generator import Candidate, ConsolidationRequest, Decision, ExtractedFact
 from adk_memorybank.generation.lexicon import language
 from adk_memorybank.generation.sentences import compound, sentences
 
@@ -28,7 +29,7 @@ Relation = Literal["same", "more", "replaces"]
 _NEAR = 0.93
 _OVERLAP = 0.6
 _LONGEST = 500
-_BREATH = 20
+_BREATH = 4
 
 
 @dataclass(slots=True)
@@ -53,11 +54,15 @@ class _Entry:
 async def consolidate(request: ConsolidationRequest) -> list[Decision]:
     """Decides what becomes of each fact. Every decision lists all the facts behind it."""
     batch = _Batch(request)
+    for index, candidate in enumerate(request.candidates):
+        if index % _BREATH == _BREATH - 1:
+            await asyncio.sleep(0)
+        batch.offer(index, candidate)
     for number, index in enumerate(_in_time(request.facts)):
         if number % _BREATH == _BREATH - 1:
             await asyncio.sleep(0)
         if request.facts[index].forget:
-            batch.forget(index)
+            await batch.forget(index)
         else:
             batch.add(index)
     return batch.decisions()
@@ -82,10 +87,12 @@ class _Batch:
         self._plain: dict[str, list[int]] = {}
         self._cores: dict[frozenset[str], list[int]] = {}
         self._attributes: dict[str, list[int]] = {}
-        for index, candidate in enumerate(request.candidates):
-            self._enter(
-                _Entry(candidate.fact, candidate.topics, candidate.time, index, index, candidate.vector, candidate.earlier)
-            )
+
+    def offer(self, index: int, candidate: Candidate) -> None:
+        """Takes up one memory, in their order and before any fact."""
+        self._enter(
+            _Entry(candidate.fact, candidate.topics, candidate.time, index, index, candidate.vector, candidate.earlier)
+        )
 
     def add(self, index: int) -> None:
         """Merges one fact."""
@@ -111,17 +118,21 @@ class _Batch:
             entry = replaced.pop(0)
             self._update(entry, index, _with_rest(fact.fact, entry.text), replaces=True)
         else:
-            self._enter(_Entry(fact.fact, fact.topics, fact.time, len(self._entries), vector=self._vector(index), facts=[index]))
+            self._enter(
+                _Entry(fact.fact, fact.topics, fact.time, len(self._entries), vector=self._vector(index), facts=[index])
+            )
         for entry in replaced:
             # Several memories held the old value; one carries the new one, the others are outdated.
             entry.deleted = True
             entry.facts.append(index)
 
-    def forget(self, index: int) -> None:
+    async def forget(self, index: int) -> None:
         """Carries out one request to forget."""
         fact = self._request.facts[index]
         wanted = Request.read(fact.fact)
-        for entry in self._entries:
+        for number, entry in enumerate(self._entries):
+            if number % _BREATH == _BREATH - 1:
+                await asyncio.sleep(0)
             if entry.deleted or entry.is_newer(fact.time):
                 continue
             if wanted.means(profile(entry.text), _claims(entry.text), self._similarity(index, entry)):
@@ -159,7 +170,9 @@ class _Batch:
         """What may be about the same: the proposed memories, and all with the same words or attributes."""
         numbers = dict.fromkeys(self._plain.get(said.plain, ()))
         if index < len(self._request.proposed):
-            numbers.update(dict.fromkeys(at for at in self._request.proposed[index] if 0 <= at < len(self._request.candidates)))
+            numbers.update(
+                dict.fromkeys(at for at in self._request.proposed[index] if 0 <= at < len(self._request.candidates))
+            )
         numbers.update(dict.fromkeys(self._cores.get(said.core, ())))
         for claim in _claims(said.text):
             numbers.update(dict.fromkeys(self._attributes.get(claim.attribute, ())))
@@ -195,7 +208,8 @@ def _parts(text: str) -> list[str]:
     """The statements in a memory; most hold one."""
     found: list[str] = []
     for sentence in sentences(text):
-        found += compound(sentence, language(profile(sentence).code), lambda part: bool(profile(part).claims))
+        lexicon = language(profile(sentence).code)
+        found += compound(sentence, lexicon, partial(stands_alone, lexicon=lexicon))
     return found or [text]
 
 
@@ -214,7 +228,7 @@ def _claims(text: str) -> tuple[Claim, ...]:
 def _with_rest(new: str, old: str) -> str:
     """The new statement with what the old text says besides what it replaces."""
     parts = _parts(old)
-    if len(parts) < 2:  # noqa: PLR2004 nothing besides
+    if len(parts) < 2:
         return new
     kept = [part for part in parts if not _relation_of_parts(profile(new), profile(part))]
     if len(kept) == len(parts):
@@ -244,7 +258,7 @@ def _relation(new: str, old: str, similarity: float) -> Relation | None:
         return "replaces"
     if fact.negated and fact.changed and not memory.negated and _narrows(fact.core, memory.core):
         return "replaces"
-    if fact.left and fact.left <= memory.words and len(memory.words - fact.left) <= 2 and not memory.left:  # noqa: PLR2004 a verb and one word
+    if fact.left and fact.left <= memory.words and len(memory.words - fact.left) <= 2 and not memory.left:
         return "replaces"
     if _moved_on(fact, memory):
         return "replaces"

@@ -11,7 +11,7 @@ from numpy import float32
 from numpy.typing import NDArray
 
 from adk_memorybank.generation import dates, merging
-from adk_memorybank.generation.attributes import profile
+from adk_memorybank.generation.attributes import stands_alone
 from adk_memorybank.generation.generator import (
     ConsolidationRequest,
     Decision,
@@ -34,7 +34,7 @@ _logger = logging.getLogger("google_adk.adk_memorybank.generation.offline")
 Embed = Callable[[Sequence[str]], Awaitable[NDArray[float32]]]
 
 LONGEST_FACT = 500
-_BREATH = 20
+_BREATH = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +174,7 @@ def _stated(sentence: str, lexicon: Language) -> list[str]:
         sentence = before_question(sentence, lexicon)
         if not sentence:
             return []
-    return compound(sentence, lexicon, lambda part: bool(profile(part).claims))
+    return compound(sentence, lexicon, lambda part: stands_alone(part, lexicon))
 
 
 def _capped(text: str) -> str:

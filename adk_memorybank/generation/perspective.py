@@ -5,18 +5,27 @@ from __future__ import annotations
 import re
 
 _PAST = frozenset(
-    "was were had did went got made took came saw said told met left found gave bought brought thought felt kept knew grew ran began "
-    "broke chose drank drove ate fell flew forgot held hurt led lost paid read rode sang sat slept spent spoke stood swam taught threw "
-    "understood woke won wore wrote built caught cut dealt drew fought heard hit let put sent set sold shot shut stuck swore became "
+    "was were had did went got made took came saw said told met left found gave bought brought thought felt kept "
+    "knew grew ran began "
+    "broke chose drank drove ate fell flew forgot held hurt led lost paid read rode sang sat slept spent spoke "
+    "stood swam taught threw "
+    "understood woke won wore wrote built caught cut dealt drew fought heard hit let put sent set sold shot shut "
+    "stuck swore became "
     "could would should might must can will may shall cannot can't won't couldn't wouldn't didn't shouldn't used".split()
 )
-_ADVERB = frozenset("also just really always never often usually mostly mainly still currently now recently already only finally actually sometimes rarely absolutely definitely".split())
+_ADVERB = frozenset(
+    "also just really always never often usually mostly mainly still currently now recently already only finally "
+    "actually sometimes rarely absolutely definitely".split()
+)
 _FIXED = {
-    "am": "is", "have": "has", "don't": "doesn't", "don’t": "doesn't", "do": "does", "haven't": "hasn't", "go": "goes", "were": "was",
+    "am": "is", "have": "has", "don't": "doesn't", "don’t": "doesn't", "do": "does", "haven't": "hasn't", "go": "goes",
+        "were":
+        "was",
 }  # fmt: skip
 _SHORT = (
     (r"\bI['’]m\b", "I am"), (r"\bI['’]ve\b", "I have"), (r"\bI['’]ll\b", "I will"), (r"\bI['’]d\b", "I would"),
-    (r"\bwe['’]re\b", "we are"), (r"\bwe['’]ve\b", "we have"), (r"\bwe['’]ll\b", "we will"), (r"\bI['’]?m not\b", "I am not"),
+    (r"\bwe['’]re\b", "we are"), (r"\bwe['’]ve\b", "we have"), (r"\bwe['’]ll\b", "we will"), (r"\bI['’]?m not\b",
+        "I am not"),
 )  # fmt: skip
 _QUOTE = re.compile(r"^The user said: «(?P<said>.*)»\.?$", re.DOTALL)
 _FIRST = re.compile(r"\b(?:I|my|mine|myself|me|we|our|us)\b", re.IGNORECASE)
@@ -32,7 +41,11 @@ def third_person(fact: str, code: str) -> str:
     text = re.sub(r"\b(?i:me and my)\b", "I and my", text)
     if not _FIRST.search(text):
         starts = text.split(" ", 1)[0].casefold()
-        bare = starts in _PAST or starts in ("gonna", "been", "just", "from", "always", "never", "please", "answer", "call") or starts.endswith("ing")
+        bare = (
+            starts in _PAST
+            or starts in ("gonna", "been", "just", "from", "always", "never", "please", "answer", "call")
+            or starts.endswith("ing")
+        )
         return f"The user said: «{fact}»" if bare else text
     return _rewritten(text)
 
@@ -49,7 +62,7 @@ def _rewritten(text: str) -> str:
     named = False
     conjugate = ""
     for word in words:
-        core = word.strip(",.;:!?()\"“”")
+        core = word.strip(',.;:!?()"“”')
         low = core.casefold()
         if core not in ("I", "i") and low not in ("my", "mine", "me", "myself", "we", "our", "us", "ours"):
             if conjugate and low not in _ADVERB:

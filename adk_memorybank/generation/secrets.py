@@ -15,16 +15,22 @@ _SHAPES = re.compile(
     r"|\bBearer\s+[\w.~+/-]{16,}"
 )
 _NAMES = (
-    r"pass\s?words?|passphrases?|pass\s?codes?|pwd|passwd|api[ _-]?keys?|secret[ _-]?keys?|access[ _-]?keys?|private[ _-]?keys?"
-    r"|(?:access|auth|api|bearer|refresh|secret|security)[ _-]?tokens?|client[ _-]?secret|pin(?:[ -]?(?:code|number))?|puk|cvv2?|cvc"
+    r"pass\s?words?|passphrases?|pass\s?codes?|pwd|passwd|api[ _-]?keys?|secret[ _-]?keys?|access[ _-]?keys?"
+    r"|private[ _-]?keys?"
+    r"|(?:access|auth|api|bearer|refresh|secret|security)[ _-]?tokens?|client[ _-]?secret|pin(?:[ -]?(?:code"
+    r"|number))?|puk|cvv2?|cvc"
     r"|security code|one[- ]time code|otp|2fa code|verification code|recovery (?:code|phrase)|seed phrase"
-    r"|(?:door|gate|alarm|safe|lock|entry|access|unlock)[ -]?code|(?:credit|debit)[ -]card(?: number)?|card number|account number|social security(?: number)?"
+    r"|(?:door|gate|alarm|safe|lock|entry|access|unlock)[ -]?code|(?:credit|debit)[ -]card(?: number)?|card number"
+    r"|account number|social security(?: number)?"
     r"|ssn|credentials|login"
     r"|parola d['’]ordine|chiave (?:api|segreta|privata)|codice (?:pin|di sicurezza|segreto|dell['’]allarme|di accesso)"
     r"|numero (?:della|di) carta|codice fiscale"
-    r"|contraseñas?|clave (?:secreta|de acceso|api|privada)|código (?:pin|de seguridad|secreto)|número de (?:la )?tarjeta"
-    r"|mot de passe|mots de passe|clé (?:api|secrète|privée)|code (?:pin|secret|de sécurité|d['’]accès)|numéro de (?:ma )?carte"
-    r"|passw(?:ort|örter)|kennw(?:ort|örter)|geheimzahl|(?:api|geheim)-?schlüssel|sicherheitscode|kartennummer|zugangscode|türcode"
+    r"|contraseñas?|clave (?:secreta|de acceso|api|privada)|código (?:pin|de seguridad|secreto)|número de (?:la "
+    r")?tarjeta"
+    r"|mot de passe|mots de passe|clé (?:api|secrète|privée)|code (?:pin|secret|de sécurité|d['’]accès)|numéro de "
+    r"(?:ma )?carte"
+    r"|passw(?:ort|örter)|kennw(?:ort|örter)|geheimzahl|(?:api|geheim)-?schlüssel|sicherheitscode|kartennummer"
+    r"|zugangscode|türcode"
     r"|senhas?|palavra-passe|chave (?:api|secreta|privada)|código (?:de segurança|secreto)|número do cartão"
     r"|пароль|пин-?код|ключ api"
 )
@@ -34,8 +40,10 @@ _CJK_NAMES = (
 )
 _SAYS = r"(?:\s*(?::|=|->|→)\s*|\s+(?:is|was|are|è|era|sono|es|son|est|sont|ist|sind|lautet|é|são|—|–|-)\s+|['’]s\s+)"
 _NO_VALUE = (
-    r"(?:too|not|never|weak|strong|safe|secure|wrong|expired|invalid|incorrect|easy|hard|lost|always|very|important|required"
-    r"|scadut|sbagliat|debole|errat|troppo|caducad|débil|incorrect|faible|expiré|trop|abgelaufen|schwach|falsch|zu\b|nicht|fraca|expirou)"
+    r"(?:too|not|never|weak|strong|safe|secure|wrong|expired|invalid|incorrect|easy|hard|lost|always|very|important"
+    r"|required"
+    r"|scadut|sbagliat|debole|errat|troppo|caducad|débil|incorrect|faible|expiré|trop|abgelaufen|schwach|falsch"
+    r"|zu\b|nicht|fraca|expirou)"
 )
 _NAMED = re.compile(
     rf"\b(?:{_NAMES})\b[^.!?\n]{{0,40}}?{_SAYS}(?!{_NO_VALUE})\S"
@@ -44,7 +52,9 @@ _NAMED = re.compile(
     r"|\bPIN\b[^.\n]{0,30}\b\d{4,8}\b",
     re.IGNORECASE,
 )
-_ASKS_NEXT = re.compile(rf"(?:\b(?:{_NAMES})\b|{_CJK_NAMES})\s*(?:(?:is|è|es|est|ist|é|是|は)\s*)?[:：=]?\s*$", re.IGNORECASE)
+_ASKS_NEXT = re.compile(
+    rf"(?:\b(?:{_NAMES})\b|{_CJK_NAMES})\s*(?:(?:is|è|es|est|ist|é|是|は)\s*)?[:：=]?\s*$", re.IGNORECASE
+)
 _DIGITS = re.compile(r"(?<![\w.])\d(?:[ -]?\d){12,18}(?![\w])")
 _IBAN = re.compile(r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{2,4}){3,8}\b")
 _SSN = re.compile(r"(?<!\d)\d{3}-\d{2}-\d{4}(?!\d)")

@@ -19,7 +19,8 @@ _END = re.compile(
     r"|[\n\r]+|;\s|(?<=[\w.!?] )[\U0001F300-\U0001FAFF\u2600-\u27bf\ufe0f]+"
 )
 _ABBREVIATION = re.compile(
-    r"(?:^|[\s(])(?:mr|mrs|ms|dr|prof|st|jr|sr|vs|etc|e\.g|i\.e|approx|no|dott|sig|sig\.ra|avv|ing|srta|sra|ud|z\.b|d\.h|ca|bzw|nr"
+    r"(?:^|[\s(])(?:mr|mrs|ms|dr|prof|st|jr|sr|vs|etc|e\.g|i\.e|approx|no|dott|sig|sig\.ra|avv|ing|srta|sra|ud|z\.b"
+    r"|d\.h|ca|bzw|nr"
     r"|p\.s|[^\W\d_])\.$",
     re.IGNORECASE,
 )
@@ -27,7 +28,9 @@ _BULLET = re.compile(r"^(?:[-*•·–—]|\d{1,3}[.)])\s+|^#+\s*")
 _EMOJI = re.compile(r"[\U0001F000-\U0001FAFF\u2600-\u27bf\ufe0f\u200d]+")
 _LONGEST_COMPOUND = 400
 _LONGEST_SENTENCE = 1000
-_CLAUSE = re.compile(r",\s+|\s+[-–—]+\s+|[，、]|\.\.\.\s*|…\s*|\s+(?=(?:and|but|so|e|ma|y|pero|et|mais|und|aber|mas)\s)")
+_CLAUSE = re.compile(
+    r",\s+|\s+[-–—]+\s+|[，、]|\.\.\.\s*|…\s*|\s+(?=(?:and|but|so|e|ma|y|pero|et|mais|und|aber|mas)\s)"
+)
 
 
 def unquoted(text: str) -> str:
@@ -127,24 +130,27 @@ def before_question(sentence: str, lexicon: Language) -> str:
 
 
 def _conjunction(clause: str) -> str:
-    return re.sub(r"^(?:and|but|so|or|e|ma|y|pero|et|mais|und|aber|mas|also|then)\s+", "", clause.strip(), flags=re.IGNORECASE)
+    return re.sub(
+        r"^(?:and|but|so|or|e|ma|y|pero|et|mais|und|aber|mas|also|then)\s+", "", clause.strip(), flags=re.IGNORECASE
+    )
 
 
 _AND = re.compile(r"(?:,\s*|\s+)(?:and|but|e|ma|y|pero|et|mais|und|aber|mas)\s+|,\s+|[，、]")
 _STARTS = re.compile(
-    r"(?:i|i['’]m|i['’]ve|my|we|our|io|mi|il mio|la mia|ho|sono|vivo|abito|lavoro|yo|me|mi|tengo|soy|trabajo|je|j['’]|mon|ma|ich|mein|meine|eu|meu|minha|moro|tenho|sou"
+    r"(?:i|i['’]m|i['’]ve|my|we|our|io|mi|il mio|la mia|ho|sono|vivo|abito|lavoro|yo|me|mi|tengo|soy|trabajo|je"
+    r"|j['’]|mon|ma|ich|mein|meine|eu|meu|minha|moro|tenho|sou"
     r"|trabalho|我|私|僕)",
     re.IGNORECASE,
 )
 
 
-def compound(sentence: str, lexicon: Language, claims: Callable[[str], bool]) -> list[str]:
-    """A sentence cut where two attributes of the user are joined ("I live in Oslo and my cat is called Tom").
+def compound(sentence: str, lexicon: Language, alone: Callable[[str], bool]) -> list[str]:
+    """A sentence cut where two statements about the user are joined ("I live in Oslo and my cat is called Tom").
 
     It stays whole where one part would say nothing by itself.
 
     Args:
-        claims: whether a part states an attribute.
+        alone: whether a part says something by itself.
     """
     if len(sentence) > _LONGEST_COMPOUND or re.search(r"\b(?:used to|no longer|not .* but)\b", sentence):
         return [sentence]
@@ -153,7 +159,7 @@ def compound(sentence: str, lexicon: Language, claims: Callable[[str], bool]) ->
     start = 0
     for cut in cuts:
         left, right = sentence[start : cut.start()], sentence[cut.end() :]
-        if claims(_sentence(left, lexicon)) and claims(_sentence(right, lexicon)):
+        if alone(_sentence(left, lexicon)) and alone(_sentence(right, lexicon)):
             parts.append(_closed(_sentence(left, lexicon), lexicon))
             start = cut.end()
     if not parts:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from typing import Literal
 
+from adk_memorybank.generation.attributes import profile
 from adk_memorybank.generation.lexicon import Language
 from adk_memorybank.generation.words import content, tokens
 
 Kind = Literal["personal", "impersonal"]
 
 _NAME = re.compile(r"(?<=[\w,'’] )(?!I\b|I['’])[A-Z][\w'’]{2,}")
-_HEAD_NAME = re.compile(r"^(?!The\b|This\b|That\b|It\b|These\b|Those\b|There\b|He\b|She\b|They\b)[A-Z][\w'’]+(?: [A-Z][\w'’]+)? \w+s\b")
+_HEAD_NAME = re.compile(
+    r"^(?!The\b|This\b|That\b|It\b|These\b|Those\b|There\b|He\b|She\b|They\b)[A-Z][\w'’]+(?: [A-Z][\w'’]+)? \w+s\b"
+)
 _NUMBER = re.compile(r"\d")
 _QUOTED = re.compile(r"^[\"“«„「『][^\"”»“」』]*[\"”»“」』][.!]?$")
 _MINIMUM_SIGNS = 4
@@ -30,7 +33,7 @@ def kind(sentence: str, lexicon: Language) -> Kind | None:
     if _QUOTED.match(sentence) or is_question(sentence, lexicon):
         return None
     plain = sentence.rstrip("。.！! ")
-    if _is_small_talk(plain, lexicon):
+    if _is_small_talk(plain, lexicon) and not profile(plain).claims:
         return None
     for dropped in (lexicon.unreal, lexicon.hearsay, lexicon.applause):
         if dropped.search(plain):
@@ -47,6 +50,8 @@ def is_concrete(sentence: str, lexicon: Language) -> bool:
     if len(content(sentence, lexicon)) < 3:
         return False
     named = bool(_NAME.search(sentence) or _HEAD_NAME.search(sentence)) if lexicon.spaced else False
+    head = bool(re.match(r"[A-Z][\w'’]+(?: [A-Z][\w'’]+)? [a-zà-ÿ]", sentence)) and bool(lexicon.likes.search(sentence))
+    named = named or (lexicon.spaced and lexicon.code != "en" and head)
     told = bool(lexicon.event.search(sentence)) or bool(_NUMBER.search(sentence))
     return (named and (told or bool(lexicon.likes.search(sentence)))) or (told and bool(_NUMBER.search(sentence)))
 

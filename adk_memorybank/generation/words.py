@@ -39,7 +39,9 @@ def detect(text: str, default: str = "en") -> str:
     if len(_CYRILLIC.findall(sample)) > 1:
         return "ru"
     found = tokens(sample)
-    parts = [part for word in found for part in (word, *word.split("'")[:-1])] if "'" in sample.replace("’", "'") else found
+    parts = (
+        [part for word in found for part in (word, *word.split("'")[:-1])] if "'" in sample.replace("’", "'") else found
+    )
     counts: dict[str, float] = {}
     for code in _LATIN:
         lexicon = language(code)
@@ -114,4 +116,3 @@ def verbs(code: str) -> frozenset[str]:
 def numbers(text: str) -> frozenset[str]:
     """All numbers and dates in figures."""
     return frozenset(_NUMBER.findall(text))
-

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Row, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, Row, func, insert, or_, select, update
 
 from adk_memorybank.clock import Clock, from_micros, to_micros
 from adk_memorybank.errors import Cancelled, FailedPrecondition, NotFound
@@ -276,15 +276,24 @@ class Queue:
         return found[0]
 
     async def list(
+        self, *, bank_id: str, ids: Collection[str] | None = None, unfinished: bool = False, failed: bool = False
+    ) -> list[Operation]:
+        """Operations of a bank, the newest first; with both flags those that have not ended well."""
+        async with self._database.read() as connection:
+            return [*await self.read(connection, bank_id=bank_id, ids=ids, unfinished=unfinished, failed=failed)]
+
+    async def read(
         self,
+        connection: AsyncConnection,
         *,
         bank_id: str,
         ids: Collection[str] | None = None,
-        scope_id: int | None = None,
         unfinished: bool = False,
         failed: bool = False,
-    ) -> list[Operation]:
-        """Operations of a bank, the newest first, by any of these conditions."""
+    ) -> Sequence[Operation]:
+        """As `list`, on the caller's connection."""
+        if ids is not None and not ids:
+            return []
         query = (
             select(operations, scopes.c.pairs)
             .join(scopes, scopes.c.id == operations.c.scope_id)
@@ -293,20 +302,21 @@ class Queue:
         )
         if ids is not None:
             query = query.where(operations.c.id.in_(ids))
-        if scope_id is not None:
-            query = query.where(operations.c.scope_id == scope_id)
-        if unfinished or failed:
-            states: Any = operations.c.state != "done" if unfinished else operations.c.error.is_not(None)
-            query = query.where(or_(states, operations.c.error.is_not(None)) if unfinished and failed else states)
-        async with self._database.read() as connection:
-            rows = (await connection.execute(query)).all()
-            wanted = {change["memory"] for row in rows for change in _changes(row)}
-            present: dict[str, Memory] = {}
-            if wanted:
-                of_result = select(memories, scopes.c.pairs).join(scopes, scopes.c.id == memories.c.scope_id)
-                of_result = of_result.where(memories.c.bank_id == bank_id, memories.c.id.in_(wanted))
-                for row in await connection.execute(of_result):
-                    present[row.id] = records.memory_of(row, scope=json.loads(row.pairs))
+        states: list[ColumnElement[bool]] = []
+        if unfinished:
+            states.append(operations.c.state != "done")
+        if failed:
+            states.append(operations.c.error.is_not(None))
+        if states:
+            query = query.where(or_(*states))
+        rows = (await connection.execute(query)).all()
+        wanted = {change["memory"] for row in rows for change in _changes(row)}
+        present: dict[str, Memory] = {}
+        if wanted:
+            of_result = select(memories, scopes.c.pairs).join(scopes, scopes.c.id == memories.c.scope_id)
+            of_result = of_result.where(memories.c.bank_id == bank_id, memories.c.id.in_(wanted))
+            for row in await connection.execute(of_result):
+                present[row.id] = records.memory_of(row, scope=json.loads(row.pairs))
         return [_operation(row, present) for row in rows]
 
     async def unfinished(self, *, ids: Collection[str]) -> set[str]:

@@ -62,17 +62,16 @@ class Streams:
         self._queue = queue
         self._clock = clock
 
-    async def unseen(self, *, bank_id: str, scope: dict[str, str], stream: str, incoming: Sequence[Event]) -> bool:
-        """Whether there is anything new among events; only reads, so that adding a session again costs nothing."""
-        if any(not event.event_id for event in incoming):
-            return True
+    async def unseen(
+        self, *, bank_id: str, scope: dict[str, str], stream: str, incoming: Sequence[Event]
+    ) -> list[Event]:
+        """What is new among events. Only reads: adding a session again must cost nothing."""
         async with self._database.read() as connection:
             # A forgotten scope has still seen its events: what is only seen must not bring the scope itself back.
             row = await records.find_scope(connection, bank_id=bank_id, scope=scope, forgotten=True)
             if row is None:
-                return bool(incoming)
-            keys = [self._key(stream, event) for event in incoming]
-            return len(set(keys)) > len(await _seen(connection, row.id, keys))
+                return list(incoming)
+            return [event for event, _ in await self._only_new(connection, row.id, stream, incoming)]
 
     async def ingest(
         self,
@@ -98,19 +97,21 @@ class Streams:
         row = await self._stream(connection, scope, stream)
         fresh = list(incoming)
         if kind == "ingest":
-            fresh = await self._only_new(connection, scope, stream, incoming)
+            fresh = await self._take_new(connection, scope.id, stream, incoming)
         passed_over = Counter(kind for event in fresh for kind in event.passed_over)
         readable = [event for event in fresh if event.texts]
         if readable:
             await connection.execute(
                 insert(events), [_event_row(event, scope, row.id, arrive_time=now) for event in readable]
             )
-        counted = select(func.count()).where(events.c.stream_id == row.id, events.c.state == "waiting")
-        waiting = (await connection.execute(counted)).scalar_one()
         if rule is not None or row.rule is None:
             effective = rule or default_rule
         else:
             effective = GenerationRule.model_validate(row.rule)
+        waiting = len(readable)
+        if effective is not None or not readable:
+            counted = select(func.count()).where(events.c.stream_id == row.id, events.c.state == "waiting")
+            waiting = (await connection.execute(counted)).scalar_one()
         first = row.first_arrival or now
         values: dict[str, Any] = {
             "options": options.to_json(),
@@ -123,13 +124,14 @@ class Streams:
         await connection.execute(update(streams).where(streams.c.id == row.id).values(**values))
         at_once = bool(readable) and effective is None
         full = effective is not None and effective.event_count is not None and waiting >= effective.event_count
-        operation_id = await self._unfinished(connection, row.id) if kind == "ingest" else None
         if waiting and (force or at_once or full or kind == "generate"):
             operation_id = await self._fire(connection, scope, row.id, options, kind=kind)
         elif kind == "generate":
             operation_id = await self._queue.accept(
                 connection, scope=scope, kind=kind, options=options, stream_id=row.id
             )
+        else:
+            operation_id = await self._unfinished(connection, row.id)
         if operation_id is not None and fresh:
             await self._queue.pass_over(connection, operation_id=operation_id, kinds=dict(passed_over))
         return Ingested(operation_id, len(fresh), dict(passed_over))
@@ -219,29 +221,35 @@ class Streams:
             await self._claim(connection, work.stream_id, work.id)
 
     async def _stream(self, connection: AsyncConnection, scope: ScopeRow, name: str) -> Row[Any]:
+        query = select(streams).where(streams.c.scope_id == scope.id, streams.c.name == name)
+        found = (await connection.execute(query)).one_or_none()
+        if found is not None:
+            return found
         await connection.execute(insert_new(streams).values(scope_id=scope.id, name=name))
-        return (
-            await connection.execute(select(streams).where(streams.c.scope_id == scope.id, streams.c.name == name))
-        ).one()
+        return (await connection.execute(query)).one()
 
     async def _only_new(
-        self, connection: AsyncConnection, scope: ScopeRow, stream: str, incoming: Sequence[Event]
-    ) -> list[Event]:
-        keys = {index: self._key(stream, event) for index, event in enumerate(incoming) if event.event_id}
-        seen = await _seen(connection, scope.id, list(keys.values()))
-        fresh: list[Event] = []
-        added: list[dict[str, Any]] = []
-        for index, event in enumerate(incoming):
-            key = keys.get(index)
+        self, connection: AsyncConnection, scope_id: int, stream: str, incoming: Sequence[Event]
+    ) -> list[tuple[Event, str | None]]:
+        """The events that the stream has not seen, each once, with their keys; without an id they always count."""
+        keys = [self._key(stream, event) if event.event_id else None for event in incoming]
+        seen = await _seen(connection, scope_id, [key for key in keys if key is not None])
+        fresh: list[tuple[Event, str | None]] = []
+        for event, key in zip(incoming, keys, strict=True):
+            if key is None or key not in seen:
+                fresh.append((event, key))
             if key is not None:
-                if key in seen:
-                    continue
                 seen.add(key)
-                added.append({"scope_id": scope.id, "key": key})
-            fresh.append(event)
+        return fresh
+
+    async def _take_new(
+        self, connection: AsyncConnection, scope_id: int, stream: str, incoming: Sequence[Event]
+    ) -> list[Event]:
+        fresh = await self._only_new(connection, scope_id, stream, incoming)
+        added = [{"scope_id": scope_id, "key": key} for _, key in fresh if key is not None]
         if added:
             await connection.execute(insert_new(seen_events), added)
-        return fresh
+        return [event for event, _ in fresh]
 
     def _key(self, stream: str, event: Event) -> str:
         said = f"{len(stream)}:{stream}{event.event_id}".encode()

@@ -42,6 +42,11 @@ class ViewReader:
         self._behind: set[asyncio.Task[None]] = set()
         self.vectors: Vectors | None = None
 
+    def current(self, *, scope: ScopeRow) -> ScopeView | None:
+        """The view of exactly this version of a scope, where it is at hand."""
+        view = self._cache.get((scope.bank_id, scope.id))
+        return view if view is not None and view.version == scope.version else None
+
     async def view(self, *, scope: ScopeRow, embedder: Embedder) -> ScopeView:
         """The view of a scope's newest version. Only what changed since the last one is read."""
         lock = self._locks.setdefault(scope.id, asyncio.Lock())

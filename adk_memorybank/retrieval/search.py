@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 
 from adk_memorybank.clock import to_micros
 from adk_memorybank.errors import Unavailable
-from adk_memorybank.resources import RetrievedMemory
+from adk_memorybank.resources import RetrievedMemory, Scope
 from adk_memorybank.retrieval import ranking, words
 from adk_memorybank.retrieval.embedders import Embedder, QueryCache
 from adk_memorybank.retrieval.ranking import Order, Ranking
 from adk_memorybank.retrieval.reader import ViewReader
 from adk_memorybank.retrieval.scope_view import ScopeView
 from adk_memorybank.storage import records
-from adk_memorybank.storage.database import Database
+from adk_memorybank.storage.database import AsyncConnection, Database
 from adk_memorybank.storage.records import ScopeRow
 
 _READS = 5
@@ -44,47 +44,52 @@ class Searcher:
         self._reader = reader
         self._queries = QueryCache()
 
-    async def search(self, search: Search, *, scope: ScopeRow, embedder: Embedder) -> list[RetrievedMemory]:
+    async def search(
+        self, search: Search, *, bank_id: str, scope: Scope, embedder: Embedder
+    ) -> list[RetrievedMemory] | None:
         """The memories of a scope that answer best, the best first. A blank query finds nothing.
+
+        Returns:
+            None where the bank has no such scope.
 
         Raises:
             Unavailable: the scope changed each time while it was read.
         """
-        if not search.query.strip():
-            return []
-        vector = None if search.by == "words" else await self._queries.embed(embedder, search.query)
+        blank = not search.query.strip()
+        vector = None if search.by == "words" or blank else await self._queries.embed(embedder, search.query)
         terms = words.terms(search.query)
         for _ in range(_READS):
-            view = await self._reader.view(scope=scope, embedder=embedder)
-            ranked = _rank(view, search, vector, terms)
-            found = await self._read(view, ranked, scope)
-            if found is not None:
-                return found
+            # One snapshot for the scope's version and the winners' text: a view of that version ranks what is there.
             async with self._database.read() as connection:
-                scope = await records.get_scope(connection, scope_id=scope.id)
-            self._reader.drop(bank_id=scope.bank_id, scope_id=scope.id)
+                row = await records.find_scope(connection, bank_id=bank_id, scope=scope)
+                if row is None:
+                    return None
+                if blank:
+                    return []
+                view = self._reader.current(scope=row)
+                if view is not None:
+                    return await _read(connection, view, _rank(view, search, vector, terms), row)
+            view = await self._reader.view(scope=row, embedder=embedder)
+            if view.version == row.version:
+                # Not kept where it is larger than the cache: then it is read beside the snapshot, and checked.
+                async with self._database.read() as connection:
+                    now = await records.find_scope(connection, bank_id=bank_id, scope=scope)
+                    if now is not None and now.version == view.version:
+                        return await _read(connection, view, _rank(view, search, vector, terms), now)
         raise Unavailable("the memories of this scope changed each time while they were searched")
 
-    async def _read(self, view: ScopeView, ranked: Ranking, scope: ScopeRow) -> list[RetrievedMemory] | None:
-        """The winners with their text; None where one of them is not what the view ranked any more."""
-        places: list[int] = ranked.indices.tolist()
-        ids = [view.ids[place] for place in places]
-        async with self._database.read() as connection:
-            present = await records.read_memories(connection, bank_id=scope.bank_id, scope=scope.pairs, ids=ids)
-        found: list[RetrievedMemory] = []
-        for rank, (place, memory_id) in enumerate(zip(places, ids, strict=True)):
-            memory, fact_version = present.get(memory_id, (None, None))
-            if memory is None or fact_version != view.fact_versions[place]:
-                return None
-            distance = float(ranked.distances[rank])
-            found.append(
-                RetrievedMemory(
-                    memory=memory,
-                    distance=None if math.isnan(distance) else distance,
-                    score=float(ranked.scores[rank]),
-                )
-            )
-        return found
+
+async def _read(
+    connection: AsyncConnection, view: ScopeView, ranked: Ranking, scope: ScopeRow
+) -> list[RetrievedMemory]:
+    """The winners with their text."""
+    places: list[int] = ranked.indices.tolist()
+    ids = [view.ids[place] for place in places]
+    present = await records.read_memories(connection, bank_id=scope.bank_id, scope=scope.pairs, ids=ids)
+    return [
+        RetrievedMemory(memory=present[memory_id][0], distance=None if math.isnan(distance) else distance, score=score)
+        for memory_id, distance, score in zip(ids, ranked.distances.tolist(), ranked.scores.tolist(), strict=True)
+    ]
 
 
 def _rank(view: ScopeView, search: Search, vector: NDArray[float32] | None, terms: NDArray[np.uint32]) -> Ranking:

@@ -169,6 +169,9 @@ async def find_scope(
 
 async def ensure_scope(connection: AsyncConnection, *, bank_id: str, scope: Scope) -> ScopeRow:
     """The row of a scope, made if it is missing. A forgotten one comes back with the epoch that it had."""
+    found = await find_scope(connection, bank_id=bank_id, scope=scope)
+    if found is not None:
+        return found
     canonical = canonical_scope(scope)
     key = scope_key(canonical)
     await connection.execute(insert_new(scopes).values(bank_id=bank_id, key=key, pairs=canonical, version=0, epoch=0))
