@@ -136,8 +136,8 @@ class MemoryBank:
     async def flush(self, *, scope: Mapping[str, str], stream_id: str | None = None) -> list[Operation]:
         """Reads everything that waits in a scope's streams, or in one of them, whatever their triggers say."""
         valid = validate_scope(scope)
-
-        return await self._call(self._intake.flush(valid, stream=stream_id))
+        stream = None if stream_id is None else _valid_stream(stream_id)
+        return await self._call(self._intake.flush(valid, stream=stream))
 
     async def generate(
         self,
@@ -273,8 +273,14 @@ class MemoryBank:
             InvalidArgument: naming the field.
         """
         text = None if fact is None else _valid_fact(fact)
-        if ttl is not None and expire_time is not None:
-            raise InvalidArgument("give either ttl or expire_time", field="ttl")
+        checked = MemoryOptions(
+            topics=tuple(topics or ()),
+            metadata=dict(metadata or {}),
+            display_name=display_name or "",
+            description=description or "",
+            ttl=ttl,
+            expire_time=expire_time,
+        )
 
         async def update() -> Memory:
             parts = await self._engine.parts(self._id)
@@ -286,11 +292,11 @@ class MemoryBank:
                 memory_id=memory_id,
                 fact=text,
                 topics=topics,
-                metadata=metadata,
+                metadata=None if metadata is None else checked.metadata,
                 add_metadata=False,
-                display_name=display_name,
-                description=description,
-                expire_time=now + lasting if lasting else expire_time,
+                display_name=None if display_name is None else checked.display_name,
+                description=None if description is None else checked.description,
+                expire_time=now + lasting if lasting else checked.expire_time,
                 set_expiry=lasting is not None or expire_time is not None,
                 revision=revision_of(GenerationOptions().revision, parts.config, now=now),
             )
@@ -427,7 +433,9 @@ class MemoryBank:
         self._told_empty.add(canonical)
         async with self._engine.database.read() as connection:
             rows = await records.list_scopes(connection, bank_id=self._id)
-        near = [row.pairs for row in rows if set(row.pairs.items()) & set(scope.items())]
+        # Of another user of the same app nothing is said: the user is what tells scopes apart.
+        wanted = {"user_id": scope["user_id"]} if "user_id" in scope else scope
+        near = [row.pairs for row in rows if set(row.pairs.items()) & set(wanted.items())]
         if near:
             logger.info("nothing is remembered for %s; near it there are %s", scope, near[:10])
 
@@ -455,6 +463,8 @@ def _direct_memories(given: Sequence[str | Mapping[str, Any]]) -> list[dict[str,
         raise InvalidArgument("is empty", field="direct_memories")
     entries: list[dict[str, Any]] = []
     for index, one in enumerate(given):
+        if not isinstance(one, str | Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]: callers may not check types
+            raise InvalidArgument("a text, or a mapping with `fact`", field=f"direct_memories[{index}]")
         fact = one if isinstance(one, str) else one.get("fact")
         if not isinstance(fact, str) or not fact.strip():
             raise InvalidArgument("is empty", field=f"direct_memories[{index}].fact")

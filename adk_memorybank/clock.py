@@ -19,6 +19,20 @@ class SystemClock:
         return datetime.now(UTC)
 
 
+def to_utc(moment: datetime) -> datetime:
+    """The same moment in UTC; without a time zone it is UTC already.
+
+    Raises:
+        ValueError: in UTC it falls before the year 1 or after 9999.
+    """
+    if moment.tzinfo is None:
+        return moment.replace(tzinfo=UTC)
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError as error:
+        raise ValueError(f"{moment.isoformat()} is out of range") from error
+
+
 def to_micros(moment: datetime) -> int:
     """Whole microseconds since the epoch: how times are stored, exact and sortable."""
     moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)

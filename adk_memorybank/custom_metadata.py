@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, cast
 
 from google.adk.memory.memory_entry import MemoryEntry
 
+from adk_memorybank.clock import to_utc
 from adk_memorybank.config import MemoryTopicId
 from adk_memorybank.durations import parse_duration
 from adk_memorybank.errors import InvalidArgument
@@ -82,7 +84,7 @@ def events_request(custom_metadata: Mapping[str, object] | None) -> EventsReques
         metadata=_metadata(given, known=(*_INGEST_KEYS, *_GENERATE_KEYS)),
         metadata_merge_strategy=_merge_strategy(given),
         disable_consolidation=_flag(given, "disable_consolidation") or False,
-        allowed_topics=_topics(given, "allowed_topics") if "allowed_topics" in given else None,
+        allowed_topics=_topics(given, "allowed_topics") or None,  # an empty list restricts nothing, as on the wire
         revision=revision,
     )
     generates = any(key in given for key in _GENERATE_KEYS)
@@ -124,9 +126,9 @@ def memory_options(entry: MemoryEntry, custom_metadata: Mapping[str, object] | N
     revision = _revision(given)
     labels = dict(revision.labels)
     if entry.author is not None:
-        labels["author"] = entry.author
+        labels["author"] = clean_text(entry.author)
     if entry.timestamp is not None:
-        labels["timestamp"] = entry.timestamp
+        labels["timestamp"] = clean_text(entry.timestamp)
     return MemoryOptions(
         memory_id=memory_id,
         display_name=_text(given, "display_name"),
@@ -155,6 +157,26 @@ def entry_texts(memories: Sequence[MemoryEntry]) -> list[str]:
     return [_entry_text(entry, index=index) for index, entry in enumerate(memories)]
 
 
+def tell_left_out(memories: Sequence[MemoryEntry]) -> None:
+    """Says what entries carry that consolidation has no place for: it goes by their texts, as ADK's own service does.
+
+    What is to be kept with them stands in the call's `custom_metadata`.
+    """
+    left_out = {
+        name
+        for entry in memories
+        for name, value in (
+            ("id", entry.id),
+            ("author", entry.author),
+            ("timestamp", entry.timestamp),
+            ("custom_metadata", {key: one for key, one in entry.custom_metadata.items() if key != OWN_KEY}),
+        )
+        if value
+    }
+    if left_out:
+        logger.warning("enable_consolidation: %s of the entries are passed over", ", ".join(sorted(left_out)))
+
+
 def _entry_text(entry: MemoryEntry, *, index: int) -> str:
     if not isinstance(entry, MemoryEntry):  # pyright: ignore[reportUnnecessaryIsInstance]: callers may not check types
         raise TypeError(f"memories[{index}] must be a MemoryEntry.")
@@ -178,10 +200,14 @@ def _given(custom_metadata: Mapping[str, object] | None) -> dict[str, Any]:
         if key == _CONSOLIDATION or (key == OWN_KEY and isinstance(value, Mapping)):
             continue
         if value is None:
-            logger.warning("custom_metadata[%r] is None and is passed over", key)
+            _tell_none(key)
         else:
             given[key] = value
     return given
+
+
+def _tell_none(key: object) -> None:
+    logger.warning("custom_metadata: the value of %r is None and is passed over", key)
 
 
 def _tell_http_options(given: Mapping[str, Any]) -> None:
@@ -210,20 +236,41 @@ def _metadata(given: Mapping[str, Any], *, known: Sequence[str]) -> dict[str, Me
     merged = {**cast("Mapping[str, Any]", own), **{key: value for key, value in given.items() if key not in known}}
     if OWN_KEY in merged:
         raise InvalidArgument("this key is the bank's own in results: choose another", field=_path(OWN_KEY))
-    return {clean_text(str(key)): _typed(key, value) for key, value in merged.items() if value is not None}
+    metadata: dict[str, MetadataValue] = {}
+    for key, value in merged.items():
+        kind, inner = _kind(value)
+        if inner is None:
+            _tell_none(key)
+        else:
+            metadata[clean_text(str(key))] = _typed(str(key), kind, inner)
+    return metadata
 
 
-def _typed(key: str, value: Any) -> MetadataValue:
-    """One value with its type; what has none of the four is kept as its text, as ADK's own service does."""
+def _kind(value: Any) -> tuple[str, Any]:
+    """The type that a value says it has, such as `double_value`, or none; and the value itself."""
     if isinstance(value, Mapping):
-        entries = cast("Mapping[str, Any]", value)
+        entries = cast("Mapping[Any, Any]", value)
         if len(entries) == 1 and (kind := next(iter(entries))) in _TYPED:
-            return _moment({key: entries[kind]}, key) or "" if kind == "timestamp_value" else _typed(key, entries[kind])
-        return clean_text(str(dict(entries)))
-    if isinstance(value, bool | datetime):
+            return kind, entries[kind]
+    return "", cast("Any", value)
+
+
+def _typed(key: str, kind: str, value: Any) -> MetadataValue:
+    """One value with its type; what has none of the four is kept as its text, as ADK's own service does."""
+    if kind == "timestamp_value" or isinstance(value, datetime):
+        return _utc(value, key)
+    if isinstance(value, bool):
         return value
     if isinstance(value, int | float):
-        return float(value)
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf
+        if not math.isfinite(number):
+            raise InvalidArgument("a number is finite, and at most that of a double", field=_path(key))
+        return number
+    if isinstance(value, Mapping):
+        return clean_text(str(dict(cast("Mapping[Any, Any]", value))))
     return clean_text(value if isinstance(value, str) else str(value))
 
 
@@ -263,20 +310,20 @@ def _duration(given: Mapping[str, Any], key: str) -> timedelta | None:
 
 
 def _moment(given: Mapping[str, Any], key: str) -> datetime | None:
-    if key not in given:
-        return None
-    value = given[key]
+    return None if key not in given else _utc(given[key], key)
+
+
+def _utc(value: Any, key: str) -> datetime:
     try:
-        moment = value if isinstance(value, datetime) else datetime.fromisoformat(value)
+        return to_utc(value if isinstance(value, datetime) else datetime.fromisoformat(value))
     except (TypeError, ValueError) as error:
-        raise InvalidArgument(f"a time in RFC 3339, not {value!r}", field=_path(key)) from error
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        raise InvalidArgument(f"a time in RFC 3339, not {str(value)[:60]!r}", field=_path(key)) from error
 
 
 def _said_at(timestamp: str | None) -> datetime | None:
     """When an entry's content happened; free text, which ADK allows, stays in the revision's label only."""
     try:
-        return _moment({"timestamp": timestamp}, "timestamp") if timestamp else None
+        return _utc(timestamp, "timestamp") if timestamp else None
     except InvalidArgument:
         return None
 

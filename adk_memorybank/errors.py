@@ -6,12 +6,12 @@
     ├── AlreadyExists            an id chosen by the caller is taken
     ├── FailedPrecondition       the state of the store does not allow it
     │   ├── StoreInUse           another process owns the folder
-    │   └── EmbedderMismatch     the bank was built with another embedder
+    │   ├── EmbedderMismatch     the bank was built with another embedder
+    │   └── EngineClosed         the service or engine was closed already
     ├── Cancelled                the operation was cancelled, or its scope forgotten
     ├── Unavailable              passing: the same work is tried again later
     ├── ModelUnavailable         a model was named but can't be used; the message says how to mend it
-    ├── ModelOutputError         a model answered, but not in a way that can be used
-    └── EngineClosed             the service or engine was closed already
+    └── ModelOutputError         a model answered, but not in a way that can be used
 
 `status` is the canonical name of the code (google.rpc.Code) and `code` its number, as operations carry it.
 """

@@ -7,8 +7,11 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, cast
 
+from pydantic.alias_generators import to_camel
+
+from adk_memorybank.clock import to_utc
 from adk_memorybank.errors import InvalidArgument
 from adk_memorybank.resources import clean_text
 
@@ -86,6 +89,8 @@ def read_event(event: Any, *, session_id: str = "", path: str = "event") -> Even
     event_id = clean_text(str(_get(event, "event_id") or _get(event, "id") or ""))
     if len(event_id.encode()) > MAX_ID_BYTES:
         raise InvalidArgument(f"an id has at most {MAX_ID_BYTES} bytes", field=f"{path}.event_id")
+    if passed_over == ["partial"] and event_id:
+        event_id += ":partial"  # ADK gives chunks the id of the whole: it must not count as seen because of them
     return Event(
         event_id=event_id,
         role=role,
@@ -93,7 +98,7 @@ def read_event(event: Any, *, session_id: str = "", path: str = "event") -> Even
         texts=tuple(texts),
         passed_over=tuple(passed_over),
         time=_time(_first(event, "event_time", "timestamp"), path=path),
-        session_id=session_id,
+        session_id=clean_text(session_id),
     )
 
 
@@ -171,13 +176,10 @@ def _first(value: Any, *names: str) -> Any:
 
 def _get(value: Any, name: str) -> Any:
     """A field of an object, or of a dictionary in snake_case or camelCase."""
-    if isinstance(value, Mapping):
-        found: Any = value.get(name)  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]: any mapping
-        if found is None and "_" in name:
-            head, *rest = name.split("_")
-            found = value.get(head + "".join(word.title() for word in rest))  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]: any mapping
-        return found
-    return getattr(value, name, None)
+    if not isinstance(value, Mapping):
+        return getattr(value, name, None)
+    entries = cast("Mapping[str, Any]", value)
+    return entries.get(name, entries.get(to_camel(name)))
 
 
 def _time(value: Any, *, path: str) -> datetime | None:
@@ -186,7 +188,6 @@ def _time(value: Any, *, path: str) -> datetime | None:
     try:
         if isinstance(value, int | float):
             return datetime.fromtimestamp(value, UTC)
-        moment = value if isinstance(value, datetime) else datetime.fromisoformat(str(value))
+        return to_utc(value if isinstance(value, datetime) else datetime.fromisoformat(str(value)))
     except (ValueError, OverflowError, OSError) as error:
         raise InvalidArgument("not a time: RFC 3339, or seconds since the epoch", field=f"{path}.event_time") from error
-    return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)

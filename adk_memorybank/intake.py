@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from adk_memorybank.config import GenerationRule
@@ -37,6 +38,7 @@ class Intake:
     ) -> Operation | None:
         """Takes events into a stream. Returns the operation that reads them, if one does."""
         streams = self._engine.streams
+        events = [_of_the_conversation(event) for event in events]
         if rule is None and not force:
             # Looked at without a transaction that writes: ADK apps add the whole session after every turn.
             events = await streams.unseen(bank_id=self._bank_id, scope=scope, stream=stream, incoming=events)
@@ -107,8 +109,19 @@ class Intake:
         return (await self._engine.queue.read(connection, bank_id=self._bank_id, ids=[operation_id]))[0]
 
 
+def _of_the_conversation(event: Event) -> Event:
+    """An event of a stream; of one whose role has no part in a conversation nothing is read.
+
+    An operation that read it would fail, and so would every later one of the stream, since its events stay in it.
+    """
+    if event.role in ("user", "model"):
+        return event
+    return replace(event, texts=(), passed_over=(f"role {event.role[:40]}", *event.passed_over))
+
+
 def _tell_passed_over(ingested: Ingested) -> None:
     """Says once per operation which parts of its events are not read."""
     if ingested.passed_over:
         said = ", ".join(f"{count} of {kind}" for kind, count in sorted(ingested.passed_over.items()))
-        logger.info("operation %s passes over parts that it can't read: %s", ingested.operation_id, said)
+        of = f"operation {ingested.operation_id}" if ingested.operation_id else "the stream of these events"
+        logger.info("%s passes over parts that can't be read: %s", of, said)

@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+import math
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pydantic import field_serializer, field_validator, model_validator
+from pydantic import ValidationError, field_serializer, field_validator, model_validator
 
+from adk_memorybank.clock import to_utc
 from adk_memorybank.errors import InvalidArgument
-from adk_memorybank.resources import MetadataValue, Resource, metadata_from_json, metadata_to_json
+from adk_memorybank.resources import MetadataValue, Resource, clean_text, metadata_from_json, metadata_to_json
+from adk_memorybank.validation import invalid_argument
+
+
+class Options(Resource):
+    """Base of what a request wants. What is wrong in it is an `InvalidArgument`, as everywhere."""
+
+    if not TYPE_CHECKING:  # type checkers go by the fields
+
+        def __init__(self, **fields: Any) -> None:
+            try:
+                super().__init__(**fields)
+            except ValidationError as error:
+                first = error.errors()[0].get("ctx", {}).get("error")
+                raise (first if isinstance(first, InvalidArgument) else invalid_argument(error)) from None
 
 
 class MetadataMergeStrategy(StrEnum):
@@ -20,7 +36,7 @@ class MetadataMergeStrategy(StrEnum):
     REQUIRE_EXACT_MATCH = "REQUIRE_EXACT_MATCH"
 
 
-class RevisionOptions(Resource):
+class RevisionOptions(Options):
     """Of the revisions that a request makes.
 
     Attributes:
@@ -34,6 +50,16 @@ class RevisionOptions(Resource):
     expire_time: datetime | None = None
     disabled: bool | None = None
 
+    @field_validator("labels")
+    @classmethod
+    def _clean(cls, labels: dict[str, str]) -> dict[str, str]:
+        return {clean_text(key): clean_text(value) for key, value in labels.items()}
+
+    @field_validator("expire_time")
+    @classmethod
+    def _in_utc(cls, moment: datetime | None) -> datetime | None:
+        return moment and to_utc(moment)
+
     @model_validator(mode="after")
     def _one_expiry(self) -> RevisionOptions:
         if self.ttl is not None and self.expire_time is not None:
@@ -41,7 +67,7 @@ class RevisionOptions(Resource):
         return self
 
 
-class GenerationOptions(Resource):
+class GenerationOptions(Options):
     """Of one generation.
 
     Attributes:
@@ -57,6 +83,11 @@ class GenerationOptions(Resource):
     allowed_topics: tuple[str, ...] | None = None
     revision: RevisionOptions = RevisionOptions()
 
+    @field_validator("metadata")
+    @classmethod
+    def _clean(cls, metadata: dict[str, MetadataValue]) -> dict[str, MetadataValue]:
+        return _clean_metadata(metadata)
+
     @field_serializer("metadata")
     def _encode_metadata(self, metadata: dict[str, MetadataValue]) -> dict[str, dict[str, Any]]:
         return metadata_to_json(metadata)
@@ -70,7 +101,7 @@ class GenerationOptions(Resource):
         return self.model_dump(mode="json")
 
 
-class MemoryOptions(Resource):
+class MemoryOptions(Options):
     """Of one memory that is written as it stands.
 
     Attributes:
@@ -89,6 +120,21 @@ class MemoryOptions(Resource):
     event_time: datetime | None = None
     revision: RevisionOptions = RevisionOptions()
 
+    @field_validator("display_name", "description", "author")
+    @classmethod
+    def _clean(cls, text: str) -> str:
+        return clean_text(text)
+
+    @field_validator("metadata")
+    @classmethod
+    def _clean_values(cls, metadata: dict[str, MetadataValue]) -> dict[str, MetadataValue]:
+        return _clean_metadata(metadata)
+
+    @field_validator("expire_time", "event_time")
+    @classmethod
+    def _in_utc(cls, moment: datetime | None) -> datetime | None:
+        return moment and to_utc(moment)
+
     @model_validator(mode="after")
     def _one_expiry(self) -> MemoryOptions:
         if self.ttl is not None and self.expire_time is not None:
@@ -101,3 +147,17 @@ class MemoryOptions(Resource):
         if ttl is not None and ttl <= timedelta():
             raise InvalidArgument("a duration is positive", field="ttl")
         return ttl
+
+
+def _clean_metadata(metadata: dict[str, MetadataValue]) -> dict[str, MetadataValue]:
+    """Metadata that every database can store, its times in UTC."""
+    clean: dict[str, MetadataValue] = {}
+    for key, value in metadata.items():
+        if isinstance(value, str):
+            value = clean_text(value)
+        elif isinstance(value, datetime):
+            value = to_utc(value)
+        elif not math.isfinite(value):
+            raise ValueError(f"the number {key!r} is not finite")
+        clean[clean_text(key)] = value
+    return clean

@@ -20,6 +20,7 @@ from adk_memorybank.generation.generator import (
     ConsolidationRequest,
     Decision,
     ExtractedFact,
+    Extraction,
     ExtractionRequest,
     Turn,
 )
@@ -86,27 +87,32 @@ class Pipeline:
         async with self._database.read() as connection:
             scope = await records.get_scope(connection, scope_id=work.scope_id)
             window = await self._streams.window(connection, work=work)
+        notes: list[str] = []
         if work.direct_memories is not None:
             turns: list[Turn] = []
             facts = [ExtractedFact(entry["fact"], tuple(entry["topics"]), ()) for entry in work.direct_memories]
         else:
             turns = await asyncio.to_thread(read_turns, window.events)
-            facts = await self._extract(turns, bank, scope, work.options)
+            extraction = await self._extract(turns, bank, scope, work.options)
+            facts, notes = extraction.facts, extraction.notes
         vectors = await self._embed(facts, bank)
         for _ in range(_REPLANS):
             try:
-                applied = await self._consolidate(work, bank, turns, facts, vectors)
+                applied = await self._consolidate(work, bank, turns, facts, vectors, notes)
             except changes.Conflict:
                 continue  # somebody corrected a memory meanwhile: decide again on what is there now
-            await self._keep_vectors(applied, bank, facts, vectors)
+            try:
+                await self._keep_vectors(applied, bank, facts, vectors)
+            except Exception as error:  # noqa: BLE001  the operation has ended: no fault can undo that
+                logger.warning("the vectors of operation %s are made at the next read: %s", work.id, error)
             return
         raise Unavailable("the memories of this scope changed each time while they were consolidated")
 
     async def _extract(
         self, turns: Sequence[Turn], bank: BankParts, scope: ScopeRow, options: GenerationOptions
-    ) -> list[ExtractedFact]:
+    ) -> Extraction:
         if not any(turn.new for turn in turns):
-            return []
+            return Extraction()
         customization = bank.config.customization_for(scope.pairs)
         topics = [
             topic
@@ -114,7 +120,7 @@ class Pipeline:
             if options.allowed_topics is None or topic.name in options.allowed_topics
         ]
         if not topics or customization.disable_natural_language_memories:
-            return []
+            return Extraction()
         request = ExtractionRequest(
             turns=turns,
             topics=topics,
@@ -123,7 +129,12 @@ class Pipeline:
         )
         async with asyncio.timeout(self._deadline):
             extraction = await bank.generator.extract(request)
-        return [fact for fact in extraction.facts if not contains_secret(fact.fact)]
+        kept = [fact for fact in extraction.facts if not contains_secret(fact.fact)]
+        secret = len(extraction.facts) - len(kept)
+        notes = (
+            [*extraction.notes, f"{secret} facts with a secret in them were dropped"] if secret else extraction.notes
+        )
+        return Extraction(kept, notes)
 
     async def _embed(self, facts: Sequence[ExtractedFact], bank: BankParts) -> NDArray[float32]:
         if not facts:
@@ -137,17 +148,19 @@ class Pipeline:
         turns: Sequence[Turn],
         facts: Sequence[ExtractedFact],
         vectors: NDArray[float32],
+        notes: Sequence[str],
     ) -> list[Applied]:
         decided: list[tuple[Decision, tuple[Memory, int] | None]] = []
-        notes: list[str] = []
         if facts and work.options.disable_consolidation:
             decided = [(decision, None) for decision in plan.creations(facts)]
         elif facts:
             found = await self._candidates(work, bank, facts, vectors)
             async with asyncio.timeout(self._deadline):
                 decisions = await bank.generator.consolidate(found.request)
-            checked = plan.check(decisions, found.request)
-            notes = checked.notes
+            given = () if work.direct_memories is None else facts  # these are kept word for word, however long
+            longest = max([plan.LONGEST_FACT, *(len(fact.fact) for fact in given)])
+            checked = plan.check(decisions, found.request, longest=longest)
+            notes = [*notes, *checked.notes]
             decided = [
                 (decision, None if decision.candidate is None else found.memories[decision.candidate])
                 for decision in checked.decisions

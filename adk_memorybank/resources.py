@@ -198,6 +198,7 @@ class Operation(Resource):
         last_error: the fault of the latest attempt while the operation is still pending.
         generated_memories: what it did; an empty list on success means that nothing was worth keeping.
         passed_over: the parts of its events that were not read.
+        notes: what else was left out and why.
     """
 
     name: str
@@ -212,6 +213,7 @@ class Operation(Resource):
     last_error: OperationError | None = None
     generated_memories: list[GeneratedMemory] = Field(default_factory=list)
     passed_over: list[PassedOver] = Field(default_factory=list)
+    notes: list[str] = Field(default_factory=list)
 
     @property
     def done(self) -> bool:
@@ -290,7 +292,7 @@ def bank_name(bank_id: str) -> str:
 
 def last_segment(name: str) -> str:
     """The id at the end of a resource name; an id alone is returned as it is."""
-    return name.rpartition("/")[2]
+    return clean_text(name.rpartition("/")[2])
 
 
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")

@@ -21,6 +21,7 @@ from adk_memorybank.custom_metadata import (
     events_request,
     is_consolidation_enabled,
     memory_options,
+    tell_left_out,
 )
 from adk_memorybank.errors import EngineClosed, InvalidArgument
 from adk_memorybank.events import Event as ReadEvent
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
 ScopeBuilder = Callable[..., dict[str, str]]
 
-_BLOCK_TAG = re.compile(r"<(\s*/?\s*PAST_CONVERSATIONS\s*)>", re.IGNORECASE)
+_BLOCK_TAG = re.compile(r"<(\s*(?:/\s*)?PAST_CONVERSATIONS\s*)(>?)", re.IGNORECASE)
 
 
 class MemoryBankService(BaseMemoryService):
@@ -166,6 +167,7 @@ class MemoryBankService(BaseMemoryService):
         scope = self.scope(app_name=app_name, user_id=user_id)
         if is_consolidation_enabled(custom_metadata):
             request = events_request(custom_metadata)
+            tell_left_out(memories)
             bank = await self._open()
             for start in range(0, len(texts), MAX_DIRECT_MEMORIES):
                 batch = texts[start : start + MAX_DIRECT_MEMORIES]
@@ -355,4 +357,4 @@ def _entry(found: RetrievedMemory) -> MemoryEntry:
 
 def _harmless(text: str) -> str:
     """Text that can't open or close the block in which ADK's `preload_memory` shows it to the model."""
-    return _BLOCK_TAG.sub(r"‹\1›", text)
+    return _BLOCK_TAG.sub(lambda tag: f"‹{tag[1]}{tag[2] and '›'}", text)

@@ -23,7 +23,7 @@ DEFAULT_TOP_K = 10
 class Environment(BaseSettings):
     """`ADK_MEMORYBANK_URI`, `_MODEL`, `_EMBEDDING_MODEL` and `_CONFIG` (the path of a YAML file)."""
 
-    model_config = SettingsConfigDict(env_prefix="ADK_MEMORYBANK_", extra="ignore")
+    model_config = SettingsConfigDict(env_prefix="ADK_MEMORYBANK_", env_ignore_empty=True, extra="ignore")
 
     uri: str | None = None
     model: str | None = None
@@ -89,7 +89,7 @@ def read_settings(
         if key not in _SCOPE_KEYS:
             raise InvalidArgument(f"{key!r} is none of {', '.join(_SCOPE_KEYS)}", field="uri.scope")
     return Settings(
-        folder=Path(os.path.realpath(base / folder.expanduser())),
+        folder=Path(os.path.realpath(base / os.path.expanduser(folder))),
         bank_id=validate_bank_id(query.get("bank", "default")),
         model=_first(model, query.get("model"), environment.model),
         embedder=_first(embedder, query.get("embedding_model"), environment.embedding_model),
@@ -110,7 +110,11 @@ def _split(uri: str) -> tuple[Path, Mapping[str, str]]:
             f"`{SCHEME}:////{parts.netloc}{parts.path}` for an absolute one",
             field="uri",
         )
+    if parts.fragment:
+        raise InvalidArgument("a `#` in it is written `%23`", field="uri")
     path = unquote(parts.path).removeprefix("/")
+    if "\0" in path:
+        raise InvalidArgument("a folder's name has no NUL", field="uri")
     if not path:
         raise InvalidArgument(f"a folder is missing: `{DEFAULT_URI}`", field="uri")
     query: dict[str, str] = {}

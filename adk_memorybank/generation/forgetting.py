@@ -11,7 +11,7 @@ from adk_memorybank.generation.lexicon import Language, language
 from adk_memorybank.generation.words import content, stem, tokens, verbs
 
 # Nearness never decides alone: some word of what is named must be there too.
-_NEAR = 0.55
+_NEAR = 0.72
 _GROUPS: dict[str, frozenset[str]] = {
     "job": frozenset(("job", "employer")),
     "diet": frozenset(("diet", "avoids", "allergy")),
@@ -99,7 +99,8 @@ class Request:
             self.spoken.core and self.spoken.core <= memory.core and len(self.spoken.core) > 1
         ):
             return True
-        return similarity >= _NEAR and bool((self.words & memory.words) - verbs(memory.code))
+        # What claims an attribute of its own ("I work in Japan") is not meant by "my trip to Japan".
+        return similarity >= _NEAR and not claims and bool((self.words & memory.words) - verbs(memory.code))
 
 
 def _named(what: str, lexicon: Language) -> list[str]:

@@ -124,9 +124,14 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """What was drawn from the events. Empty facts mean that nothing was worth keeping."""
+    """What was drawn from the events. Empty facts mean that nothing was worth keeping.
+
+    Attributes:
+        notes: what was left out and why, in words without any fact's text.
+    """
 
     facts: list[ExtractedFact] = field(default_factory=list[ExtractedFact])
+    notes: list[str] = field(default_factory=list[str])
 
 
 class Generator(Protocol):

@@ -12,14 +12,14 @@ _CLAUSE_LAST = re.compile(r"^(ich|wir)\s+(.+?)\s+([a-zäöüß]+)$", re.IGNORECA
 _SAID = re.compile(
     r"^(?:everything |all |anything )?(?:(?:that|what) )?(?:i(?:'ve| have)? (?:ever )?(?:said|told you"
     r"|mentioned)(?: to you)?|you (?:know|remember))(?: about)?\s+"
-    r"|^(?:tutto )?(?:quello|ciò|quanto) che (?:ti )?(?:ho detto|sai)(?: (?:su|di|sul|sulla|sulle|sui|della|del"
-    r"|delle))?\s*"
+    r"|^(?:tutto )?(?:quello|ciò|quanto) che (?:ti )?(?:ho detto|sai)"
+    r"(?: (?:sulla|sulle|sul|sui|su|della|delle|del|di)\b)?\s*"
     r"|^(?:todo )?lo que (?:te )?(?:he dicho|dije|sabes)(?: (?:sobre|de|acerca de))?\s+"
     r"|^(?:tout )?ce que (?:je t['’]ai dit|j['’]ai dit|tu sais)(?: (?:sur|de|à propos de))?\s+"
     r"|^(?:alles,? )?was (?:ich (?:dir )?|du )?über\s+(?=.+(?:gesagt|erzählt|weißt))"
     r"|^(?:tudo )?o que (?:eu )?(?:te |lhe )?(?:disse|falei|você sabe|sabes)(?: (?:sobre|de|acerca d[eao]))?\s+"
-    r"|^我(?:之前)?(?:说|告诉你)(?:过)?的?(?:关于)?|^私が(?:話した|言った)|^(?:то,? )?что я (?:тебе )?(?:говорила?|сказала?)(?: (?:о"
-    r"|об|про))?\s+",
+    r"|^我(?:之前)?(?:说|告诉你)(?:过)?的?(?:关于)?|^私が(?:話した|言った)"
+    r"|^(?:то,? )?что я (?:тебе )?(?:говорила?|сказала?)(?: (?:о|об|про))?\s+",
     re.IGNORECASE,
 )
 _SAID_TAIL = re.compile(

@@ -25,7 +25,7 @@ from adk_memorybank.generation.labels import EXPLICIT, Measure, managed
 from adk_memorybank.generation.lexicon import Language, language
 from adk_memorybank.generation.perspective import third_person
 from adk_memorybank.generation.secrets import announces_secret, contains_secret
-from adk_memorybank.generation.sentences import before_question, compound, sentences, stripped, unquoted
+from adk_memorybank.generation.sentences import before_question, compound, parted, sentences, stripped, unquoted
 from adk_memorybank.generation.statements import Kind, is_concrete, is_question, kind
 from adk_memorybank.generation.words import detect
 
@@ -139,7 +139,7 @@ async def _statements(index: int, turn: Turn) -> list[_Statement]:
         if number % _BREATH == _BREATH - 1:
             await asyncio.sleep(0)
         hidden, secret_follows = secret_follows, announces_secret(sentence)
-        if hidden or contains_secret(sentence):
+        if hidden or secret_follows or contains_secret(sentence):
             continue
         code = detect(sentence, turn_code)
         lexicon = language(code)
@@ -148,7 +148,10 @@ async def _statements(index: int, turn: Turn) -> list[_Statement]:
             return [statement for statement in found if statement.forget]
         if asked and asked.kind != "remember":
             if asked.what:
-                found.append(_Statement(_capped(asked.what), index, code, "personal", False, forget=True))
+                what, after = parted(asked.what, lexicon)
+                found.append(_Statement(_capped(what), index, code, "personal", False, forget=True))
+                if after and kind(after, lexicon) == "personal":
+                    found.append(_Statement(after, index, code, "personal", True))
             elif found and not found[-1].forget:
                 found.pop()
             continue
@@ -169,7 +172,7 @@ async def _statements(index: int, turn: Turn) -> list[_Statement]:
 
 def _stated(sentence: str, lexicon: Language) -> list[str]:
     """The parts of a sentence that can be facts of their own."""
-    sentence = stripped(sentence, lexicon)
+    sentence = stripped(sentence.rstrip(" :："), lexicon)
     if is_question(sentence, lexicon):
         sentence = before_question(sentence, lexicon)
         if not sentence:

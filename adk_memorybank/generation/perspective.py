@@ -11,7 +11,8 @@ _PAST = frozenset(
     "stood swam taught threw "
     "understood woke won wore wrote built caught cut dealt drew fought heard hit let put sent set sold shot shut "
     "stuck swore became "
-    "could would should might must can will may shall cannot can't won't couldn't wouldn't didn't shouldn't used".split()
+    "could would should might must can will may shall cannot can't won't couldn't wouldn't didn't shouldn't "
+    "used".split()
 )
 _ADVERB = frozenset(
     "also just really always never often usually mostly mainly still currently now recently already only finally "

@@ -28,11 +28,14 @@ class Plan:
     notes: list[str]
 
 
-def check(decisions: Sequence[Decision], request: ConsolidationRequest) -> Plan:
+def check(decisions: Sequence[Decision], request: ConsolidationRequest, *, longest: int = LONGEST_FACT) -> Plan:
     """Checks decisions (DESIGN, decisions 8 and 9; an unknown update creates, an unknown deletion is ignored).
 
     An update or deletion by facts that are older than the memory's newest source is not followed: sessions may be
     added late, and what was true before must not take the place of what is true now.
+
+    Args:
+        longest: characters of a fact; more than the usual only where a caller handed it over as it is.
     """
     plan = Plan([], [])
     # Updates before deletions: where both name one memory, what is said of it stays.
@@ -48,7 +51,7 @@ def check(decisions: Sequence[Decision], request: ConsolidationRequest) -> Plan:
             _check_delete(decision, facts, known=known, taken=taken, request=request, plan=plan)
             continue
         text = decision.fact.strip()
-        if not text or len(text) > LONGEST_FACT:
+        if not text or len(text) > longest:
             plan.notes.append(f"a {decision.action} with a text of {len(text)} characters was ignored")
             continue
         action = decision.action

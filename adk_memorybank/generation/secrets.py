@@ -53,7 +53,10 @@ _NAMED = re.compile(
     re.IGNORECASE,
 )
 _ASKS_NEXT = re.compile(
-    rf"(?:\b(?:{_NAMES})\b|{_CJK_NAMES})\s*(?:(?:is|è|es|est|ist|é|是|は)\s*)?[:：=]?\s*$", re.IGNORECASE
+    rf"(?:\b(?:{_NAMES})\b|{_CJK_NAMES})[^.!?\n]{{0,30}}?\s*(?:[:：=]|(?:\bis|\bè|\bes|\best|\bist|\bé|是|は))\s*$"
+    rf"|^\W*(?:here|this|my|the|ecco|la mia|il mio|mi|aquí|voici|mon|mein|hier|minha|aqui)\b"
+    rf"[^.!?\n]{{0,30}}?\b(?:{_NAMES})\W*$",
+    re.IGNORECASE,
 )
 _DIGITS = re.compile(r"(?<![\w.])\d(?:[ -]?\d){12,18}(?![\w])")
 _IBAN = re.compile(r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{2,4}){3,8}\b")
@@ -77,7 +80,7 @@ def contains_secret(text: str) -> bool:
 
 def announces_secret(text: str) -> bool:
     """Whether the text ends by naming a secret, so that the next sentence is likely to be it."""
-    return bool(_ASKS_NEXT.search(text[-80:].rstrip(" .!")))
+    return bool(_ASKS_NEXT.search(text[-120:].rstrip(" .!")))
 
 
 def _luhn(text: str) -> bool:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from adk_memorybank.errors import InvalidArgument, ModelUnavailable
 from adk_memorybank.generation.generator import Generator
+from adk_memorybank.generation.models import DEFAULT_GEMINI, gemini_credentials, model_factory
 from adk_memorybank.generation.offline import Embed, OfflineGenerator
 
 OFFLINE = "offline"
@@ -15,22 +15,24 @@ def select_generator(spec: Any, *, embed: Embed) -> tuple[Generator, str]:
     """The generator that was asked for, and the reason in words.
 
     Args:
-        spec: `offline`, or an object with the methods of `Generator`; None for the default, `offline`.
+        spec: `offline`, the name of a model that ADK can call, an ADK model or a factory of one, or an object with the
+            methods of `Generator`. None for the default: Gemini where credentials for it are in sight, else `offline`.
         embed: what `offline` compares sentences with topics by.
 
     Raises:
         ModelUnavailable: a model was named that can't be used here.
         InvalidArgument: it is none of these.
     """
+    reason = "asked for"
     if spec is None:
-        return OfflineGenerator(embed), "the default, no model was named"
-    if isinstance(spec, str):
-        if spec == OFFLINE:
-            return OfflineGenerator(embed), "asked for"
-        raise ModelUnavailable(
-            f"the model {spec!r} can't be used: this version generates with model={OFFLINE!r} only. "
-            f"Add `?model={OFFLINE}` to the URI, or set ADK_MEMORYBANK_MODEL={OFFLINE}"
-        )
+        credentials = gemini_credentials()
+        spec = DEFAULT_GEMINI if credentials else OFFLINE
+        reason = f"the default with {credentials}" if credentials else "the default without credentials for Gemini"
+    if spec == OFFLINE:
+        return OfflineGenerator(embed), reason
     if callable(getattr(spec, "extract", None)) and callable(getattr(spec, "consolidate", None)):
-        return spec, "asked for"
-    raise InvalidArgument(f"a model is a name or a generator, not {type(spec).__name__}", field="model")
+        return spec, reason
+    from adk_memorybank.generation.llm import LlmGenerator  # ADK's models load only where one is used
+
+    name, make = model_factory(spec)
+    return LlmGenerator(name=name, make=make, embed=embed), reason

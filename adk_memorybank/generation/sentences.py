@@ -24,6 +24,9 @@ _ABBREVIATION = re.compile(
     r"|p\.s|[^\W\d_])\.$",
     re.IGNORECASE,
 )
+_ORDINAL = re.compile(
+    r"\s(?:[a-zß-ÿ]|(?:Januar|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember)\b)"
+)
 _BULLET = re.compile(r"^(?:[-*•·–—]|\d{1,3}[.)])\s+|^#+\s*")
 _EMOJI = re.compile(r"[\U0001F000-\U0001FAFF\u2600-\u27bf\ufe0f\u200d]+")
 _LONGEST_COMPOUND = 400
@@ -45,22 +48,16 @@ def unquoted(text: str) -> str:
 
 
 def _outside(text: str, opening: str, closing: str) -> Iterator[str]:
-    """The parts outside the blocks; an unclosed block reaches to the end."""
-    folded = text.lower()
-    if len(folded) != len(text):  # some capitals change their length, which would shift the positions
-        folded = text
-    opening, closing = (opening.lower(), closing.lower()) if folded is not text else (opening, closing)
+    """The parts outside the blocks, whatever the case of their marks; an unclosed block reaches to the end."""
+    opens, closes = (re.compile(re.escape(mark), re.IGNORECASE) for mark in (opening, closing))
     at = 0
-    while True:
-        start = folded.find(opening, at)
-        if start < 0:
-            yield text[at:]
+    while start := opens.search(text, at):
+        yield text[at : start.start()]
+        end = closes.search(text, start.end())
+        if not end:
             return
-        yield text[at:start]
-        end = folded.find(closing, start + len(opening))
-        if end < 0:
-            return
-        at = end + len(closing)
+        at = end.end()
+    yield text[at:]
 
 
 def sentences(text: str) -> Iterator[str]:
@@ -93,14 +90,13 @@ def _inside(text: str, start: int, mark: re.Match[str]) -> bool:
     before = text[max(start, mark.start() - 8) : mark.end()]
     if _ABBREVIATION.search(before) and not before.endswith(" I."):
         return True
-    following = text[mark.end() : mark.end() + 2].strip()[:1]
-    return bool(re.search(r"(?:^|\s)\d{1,2}\.$", before)) and bool(following) and following.isalpha()
+    return bool(re.search(r"(?:^|\s)\d{1,2}\.$", before)) and bool(_ORDINAL.match(text, mark.end()))
 
 
 def _trim(piece: str) -> str:
     piece = _EMOJI.sub(" ", piece).strip()
     piece = _BULLET.sub("", piece)
-    piece = re.sub(r"\s+", " ", piece).strip(" *_~|;:-–—")
+    piece = re.sub(r"\s+", " ", piece).strip(" *_~|;-–—")
     return piece if any(sign.isalnum() for sign in piece) else ""
 
 
@@ -137,9 +133,8 @@ def _conjunction(clause: str) -> str:
 
 _AND = re.compile(r"(?:,\s*|\s+)(?:and|but|e|ma|y|pero|et|mais|und|aber|mas)\s+|,\s+|[，、]")
 _STARTS = re.compile(
-    r"(?:i|i['’]m|i['’]ve|my|we|our|io|mi|il mio|la mia|ho|sono|vivo|abito|lavoro|yo|me|mi|tengo|soy|trabajo|je"
-    r"|j['’]|mon|ma|ich|mein|meine|eu|meu|minha|moro|tenho|sou"
-    r"|trabalho|我|私|僕)",
+    r"(?:i|i['’]m|i['’]ve|my|we|our|io|mi|il mio|la mia|ho|sono|vivo|abito|lavoro|yo|me|tengo|soy|trabajo|je|mon|ma"
+    r"|ich|mein|meine|eu|meu|minha|moro|tenho|sou|trabalho)(?![\w-])|j['’]|我|私|僕",
     re.IGNORECASE,
 )
 
@@ -165,6 +160,14 @@ def compound(sentence: str, lexicon: Language, alone: Callable[[str], bool]) -> 
     if not parts:
         return [sentence]
     return [*parts, _sentence(sentence[start:], lexicon)]
+
+
+def parted(what: str, lexicon: Language) -> tuple[str, str]:
+    """What is to be forgotten, and the statement that follows it ("that I smoke, I have given up")."""
+    for cut in re.finditer(r",\s+(?:and\s+|but\s+)?|[，、]", what):
+        if _STARTS.match(what, cut.end()):
+            return what[: cut.start()], _sentence(what[cut.end() :], lexicon)
+    return what, ""
 
 
 def _sentence(part: str, lexicon: Language) -> str:

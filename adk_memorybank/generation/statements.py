@@ -7,7 +7,7 @@ from typing import Literal
 
 from adk_memorybank.generation.attributes import profile
 from adk_memorybank.generation.lexicon import Language
-from adk_memorybank.generation.words import content, tokens
+from adk_memorybank.generation.words import content, tokens, verbs
 
 Kind = Literal["personal", "impersonal"]
 
@@ -17,6 +17,10 @@ _HEAD_NAME = re.compile(
 )
 _NUMBER = re.compile(r"\d")
 _QUOTED = re.compile(r"^[\"“«„「『][^\"”»“」』]*[\"”»“」』][.!]?$")
+_MOODS = frozenset(
+    "excit sure agree ready glad happy sorry grateful thankful thrill curiou couldn more one try keep posted update "
+    "let know".split()
+)
 _MINIMUM_SIGNS = 4
 
 
@@ -41,8 +45,16 @@ def kind(sentence: str, lexicon: Language) -> Kind | None:
     if lexicon.request.search(plain):
         return None
     if lexicon.first_person.search(plain):
-        return "personal"
+        return "personal" if _says_something(plain, lexicon) else None
     return None if lexicon.second_person.search(plain) else "impersonal"
+
+
+def _says_something(sentence: str, lexicon: Language) -> bool:
+    """False for "I love it" and "I'm so excited": they speak of the user, but alone they say nothing."""
+    if not lexicon.spaced:
+        return True
+    rest = content(sentence, lexicon) - verbs(lexicon.code)
+    return bool(rest - _MOODS) or bool(profile(sentence).claims)
 
 
 def is_concrete(sentence: str, lexicon: Language) -> bool:
@@ -62,6 +74,8 @@ def _is_small_talk(sentence: str, lexicon: Language) -> bool:
     found = tokens(sentence)
     if len(found) < 2:
         return True
-    names = {match.casefold() for match in _NAME.findall(sentence)} if len(found) < 6 else set[str]()
+    # A greeting names somebody; in German every noun looks like a name.
+    greets = len(found) < 6 and lexicon.code != "de"
+    names = {match.casefold() for match in _NAME.findall(sentence)} if greets else set[str]()
     rest = [word for word in found if word not in lexicon.small_talk and word not in names]
     return not any(word not in lexicon.function_words and word not in lexicon.soft_words for word in rest)

@@ -153,7 +153,8 @@ class Queue:
         """Puts an operation back after a passing fault, due later each time.
 
         Returns:
-            False where it was borne for 24 hours already: the fault is permanent now, and nothing was written.
+            False where nothing was written: it was borne for 24 hours already and is permanent now, or the operation
+            was cancelled, or its scope forgotten, meanwhile.
         """
         now = self._clock.now()
         first = work.first_fault_time or now
@@ -161,9 +162,11 @@ class Queue:
             return False
         delay = min(FIRST_DELAY * 2 ** min(work.attempts, 20), LONGEST_DELAY)
         async with self._database.write() as connection:
-            await connection.execute(
+            written = await connection.execute(
                 update(operations)
-                .where(operations.c.bank_id == work.bank_id, operations.c.id == work.id)
+                .where(
+                    operations.c.bank_id == work.bank_id, operations.c.id == work.id, operations.c.state == "running"
+                )
                 .values(
                     state="pending",
                     starts=0,
@@ -174,7 +177,7 @@ class Queue:
                     update_time=to_micros(now),
                 )
             )
-        return True
+        return bool(written.rowcount)
 
     async def release(self, *, work: Sequence[Work]) -> None:
         """Puts operations back that were interrupted on purpose: their start doesn't count."""
@@ -189,6 +192,15 @@ class Queue:
                     )
                     .values(state="pending", starts=operations.c.starts - 1)
                 )
+
+    async def release_all(self) -> None:
+        """Puts back everything that runs: the folder's only worker has stopped."""
+        async with self._database.write() as connection:
+            await connection.execute(
+                update(operations)
+                .where(operations.c.state == "running")
+                .values(state="pending", starts=operations.c.starts - 1)
+            )
 
     async def recover(self) -> list[Work]:
         """Puts back what was running when the last owner of the folder died.
@@ -386,4 +398,5 @@ def _operation(row: Row[Any], present: dict[str, Memory]) -> Operation:
         last_error=row.last_error and OperationError(**row.last_error) if row.state != "done" else None,
         generated_memories=generated,
         passed_over=[PassedOver(**entry) for entry in row.passed_over],
+        notes=[] if row.result is None else row.result["notes"],
     )

@@ -28,8 +28,11 @@ SAFETY_NET = timedelta(hours=24)
 CONTEXT = 4
 """How many events before the new ones come along as context, where the rule doesn't say."""
 DEFAULT_STREAM = "default"
-GENERATE_STREAM = "generate"
-"""Holds the events that `generate` was called with. They are no conversation: none is context for another."""
+GENERATE_STREAM = ""
+"""Holds the events that `generate` was called with. They are no conversation: none is context for another.
+
+No caller's stream has this name: the empty one stands for `default`.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,8 @@ WIDTH = 8
 """Scopes that are worked on at once. A model that hangs holds one place until its deadline."""
 POLL = 0.5
 """Seconds between looks at the queue: other processes add to it, and time rules fire."""
+MOST_DELAY = 60.0
+"""Seconds between tries to put an operation back, at most."""
 
 
 class Worker:
@@ -64,11 +66,11 @@ class Worker:
         tasks = [task for _, task in self._running.values()]
         if tasks and patience > 0:
             await asyncio.wait(tasks, timeout=patience)
-        interrupted = [work for work, task in self._running.values() if not task.done()]
         for _, task in list(self._running.values()):
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        await self._queue.release(work=interrupted)
+        # Not only what is in hand: the loop may have been cancelled between a claim's commit and its first step.
+        await self._queue.release_all()
 
     async def _run(self) -> None:
         while True:
@@ -96,12 +98,23 @@ class Worker:
         except Exception:
             # Its end could not be written (a full disk, say): it is put back, and its start doesn't count.
             logger.exception("the end of operation %s could not be written, it runs again", work.id)
-            await asyncio.sleep(POLL)
-            await self._queue.release(work=[work])
+            await self._put_back_in_the_end(work)
         finally:
             self._running.pop(work.scope_id, None)
             self.progress.set()
             self._wake.set()
+
+    async def _put_back_in_the_end(self, work: Work) -> None:
+        delay = POLL
+        while True:
+            await asyncio.sleep(delay)
+            try:
+                await self._queue.release(work=[work])
+            except Exception as error:  # noqa: BLE001  what keeps the end from being written keeps this too
+                logger.warning("operation %s could not be put back, it is tried again: %s", work.id, error)
+                delay = min(2 * delay, MOST_DELAY)
+            else:
+                return
 
     async def _attempt(self, work: Work) -> None:
         try:
@@ -118,7 +131,8 @@ class Worker:
     async def _fail(self, work: Work, error: OperationError) -> None:
         async with self._database.write() as connection:
             # Not where it was cancelled, or its scope forgotten, meanwhile: that end stands.
-            if await self._queue.is_current(connection, work=work):
-                await self._queue.fail(connection, work=work, error=error)
-                await self._streams.give_back(connection, work=work)
+            if not await self._queue.is_current(connection, work=work):
+                return
+            await self._queue.fail(connection, work=work, error=error)
+            await self._streams.give_back(connection, work=work)
         logger.warning("operation %s failed, its events are kept: %s", work.id, error.message)

@@ -73,6 +73,10 @@ class ViewReader:
         self._unwritten.update(vectors)
         try:
             await self.vectors.add(bank_id, vectors)
+            async with self._database.read() as connection:
+                unnamed = await records.unnamed_vectors(connection, bank_id=bank_id, ids=list(vectors))
+            if unnamed:  # forgotten or changed while they were written, and perhaps removed before they were there
+                await self.vectors.remove(bank_id, unnamed)
         except MemoryBankError as error:
             logger.warning("%d vectors were not written, they are made again when needed: %s", len(vectors), error)
         finally:

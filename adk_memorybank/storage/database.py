@@ -82,7 +82,8 @@ class Database:
         """
         async with self.write() as connection:
             await connection.run_sync(schema.metadata.create_all)
-            found = dict((await connection.execute(select(schema.meta.c.key, schema.meta.c.value))).tuples().all())
+            rows = await connection.execute(select(schema.meta.c.key, schema.meta.c.value))
+            found = {row.key: row.value for row in rows}
             if not found:
                 found = {"schema_version": str(schema.VERSION), "secret": secrets.token_hex(32)}
                 await connection.execute(

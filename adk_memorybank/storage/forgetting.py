@@ -27,7 +27,7 @@ async def forget_scope(connection: AsyncConnection, *, scope: ScopeRow) -> Forgo
     facts = await connection.execute(
         select(memories.c.id, memories.c.fact_version).where(memories.c.scope_id == scope.id)
     )
-    await records.drop_vectors(connection, bank_id=scope.bank_id, facts=list(facts.tuples()))
+    await records.drop_vectors(connection, bank_id=scope.bank_id, facts=[(row.id, row.fact_version) for row in facts])
     counts: dict[str, int] = {}
     for table in (revisions, memories, events, streams, operations):
         counted = await connection.execute(select(func.count()).select_from(table).where(table.c.scope_id == scope.id))

@@ -235,7 +235,7 @@ async def read_facts(connection: AsyncConnection, *, bank_id: str, ids: Sequence
     for start in range(0, len(ids), PAGE):
         page = ids[start : start + PAGE]
         query = select(*_FACT_COLUMNS).where(memories.c.bank_id == bank_id, memories.c.id.in_(page))
-        found += [FactRow(*row) for row in (await connection.execute(query)).tuples()]
+        found += [FactRow(*row) for row in (await connection.execute(query)).all()]
     return found
 
 
@@ -247,7 +247,7 @@ async def page_facts(connection: AsyncConnection, *, bank_id: str, after: str, m
         memories.c.memory_type == MemoryType.NATURAL_LANGUAGE_COLLECTION.value,
     )
     rows = await connection.execute(query.order_by(memories.c.id).limit(most))
-    return [FactRow(*row) for row in rows.tuples()]
+    return [FactRow(*row) for row in rows.all()]
 
 
 async def read_memories(
@@ -355,6 +355,19 @@ def revision_name(bank_id: str, memory_id: str, revision_id: str) -> str:
 
 def _moment(micros: int | None) -> datetime | None:
     return None if micros is None else from_micros(micros)
+
+
+async def unnamed_vectors(connection: AsyncConnection, *, bank_id: str, ids: Sequence[str]) -> list[str]:
+    """Those of some vectors' ids that no memory has any more: its fact was changed, or it is gone."""
+    memory_ids = list(dict.fromkeys(identified.rpartition(".")[0] for identified in ids))
+    named: set[str] = set()
+    for start in range(0, len(memory_ids), PAGE):
+        page = memory_ids[start : start + PAGE]
+        query = select(memories.c.id, memories.c.fact_version).where(
+            memories.c.bank_id == bank_id, memories.c.id.in_(page)
+        )
+        named.update(vector_id(*row) for row in (await connection.execute(query)).tuples())
+    return [identified for identified in ids if identified not in named]
 
 
 async def drop_vectors(connection: AsyncConnection, *, bank_id: str, facts: Sequence[tuple[str, int]]) -> None:

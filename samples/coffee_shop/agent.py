@@ -31,9 +31,7 @@ def chat_model() -> str | BaseLlm:
 
 
 async def remember(callback_context: CallbackContext) -> None:
-    """Adds the session to memory: ADK never does so by itself. Of a session that was added before, only what is new
-    is read, so once after every turn is fine.
-    """
+    """Adds the session to memory after every turn, for ADK never does; only what is new in it is read."""
     await callback_context.add_session_to_memory()
 
 

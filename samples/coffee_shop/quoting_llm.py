@@ -14,6 +14,8 @@ from google.genai import types
 NOTHING_FOUND = "I find nothing about that in my memory of you."
 NOTED = "Noted, thank you."
 
+_NO_TOKENS = types.GenerateContentResponseUsageMetadata(prompt_token_count=0, candidates_token_count=0)
+
 
 class QuotingLlm(BaseLlm):
     """Three rules.
@@ -36,7 +38,7 @@ class QuotingLlm(BaseLlm):
             part = types.Part.from_function_call(name="load_memory", args={"query": message})
         else:
             part = types.Part(text=NOTED)
-        yield LlmResponse(content=types.Content(role="model", parts=[part]))
+        yield LlmResponse(content=types.Content(role="model", parts=[part]), usage_metadata=_NO_TOKENS)
 
 
 def _latest(contents: list[types.Content]) -> tuple[str, list[str] | None]:

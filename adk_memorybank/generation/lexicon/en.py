@@ -58,7 +58,8 @@ LANGUAGE = Language(
         r"|haha|lol|yeah|yep|yes|no|nope|sure(?: thing)?|ok(?:ay)?|well|anyway|btw|by the way|so|also|right|true"
         r"|exactly"
         r"|absolutely|definitely|totally|thanks(?: (?:a lot|so much|a ton|again))?(?:,? [A-Z][\w'’-]+)?|thank you"
-        r"(?: so much)?(?:,? [A-Z][\w'’-]+)?|cool|nice|great|awesome|sounds good|honestly|hmm+|um+|uh+|fyi)"
+        r"(?: so much)?(?:,? [A-Z][\w'’-]+)?|cool|nice|great|awesome|sounds good|honestly|hmm+|um+|uh+|fyi"
+        r"|i (?:totally |completely |really )?(?:agree|see|understand|know))"
         r"\s*(?:[,!.:—–]|\.\.\.|…| - )+\s*"
     ),
     small_talk=words(
@@ -88,6 +89,7 @@ LANGUAGE = Language(
         r"|were|can|could|should|would|will|have|has|had|about|come|many|much|long|often|far|else|kind|sort|time|day"
         r"|got|made|made|happened|brings?|inspired|the|a|an|your|you|next|now|to)\b(?! i (?:was|am|like|love|need))",
         r"^(?:what|who|where|why|how|when)(?:'s|’s|'re|'d|'ve)\b",
+        r"^(?:and |but |so )?(?:which|what|whose|how) \w+ (?:should|shall|do|can|would|is|are|could|will|did|does|has|have)\b",
         r"^(?:what|why|how|who|where|when)\W*$",
         r"^(?:and |but |so |or )?(?:do|did|does|are|is|was|were|can|could|would|will|should|shall|have|has|had|may"
         r"|might"
@@ -147,28 +149,28 @@ LANGUAGE = Language(
         r"(?!.*\b(?:my|me|our|we)\b)",
     ),
     applause=pattern(
-        r"^(?:that(?:'s|’s| is| was| sounds| looks| must)|thats|this (?:is|looks|sounds) (?:so |really |such |very "
+        r"^(?:that(?:'s|’s| is| was| sounds| looks| must)(?! (?:my|our|when|where|why|because|who)\b)|thats|this (?:is|looks|sounds) (?:so |really |such |very "
         r")?(?:an? )?(?:great|awesome|"
         r"amazing|cool|nice|good|beautiful|inspiring)|it(?:'s|’s| is) (?:so |really |very |such |always )?(?:an? )?"
-        r"(?:great|awesome|amazing|cool|nice|good|wonderful|important|lovely|inspiring|incredible|ok|okay|fine)"
+        r"(?:great|awesome|amazing|cool|nice|good|wonderful|important|lovely|inspiring|incredible|ok|okay|fine)(?!.*\b(?:to|for) me\b)"
         r"|sounds|looks|so (?:glad|happy|proud|"
         r"cool|nice|great|excited) (?:for|that|to|you)|(?:i'm|i’m|i am) (?:so |really |always |very )*(?:glad|happy"
         r"|proud|sorry|here|"
-        r"rooting|sure|stoked|thrilled|excited) (?:for (?:you|it)|of you|to (?:hear|see|help)|you|that you|it|your)"
+        r"rooting|sure|stoked|thrilled|excited) (?:for (?:you|it)|of you|to (?:hear|help|see (?:you|your|that|how|it))|you|that you|it|your)"
         r"|i (?:totally |completely |really )?(?:agree|"
-        r"understand|see|get it|know|hear you|believe in you|bet|hope|appreciate|feel you|guess so|think so|don't "
-        r"think so)\b(?: what)?(?: you| it| that| the| your|[,.!]|$)|glad (?:to|you|it|that)|"
+        r"understand|see|get it|hear you|believe in you|bet|appreciate|feel you|guess so|think so|don't "
+        r"think so)\b(?: what)?(?: you| it| your|[,.!]|$)|glad (?:to|you|it|that)|"
         r"good (?:luck|for|job|to)|great (?:job|to|work|idea|pic)|nice (?:job|to|work|one)|way to go|keep |can't "
         r"wait to (?:see|hear) (?:your|it|you|how|what)|congrat|"
         r"thanks? (?:for|so|you|a)|let me know|see you|talk to you|take care|have (?:a|fun)|love (?:that|it|your"
         r"|you|the)|what an? |how (?:\w+)!|"
         r"no (?:worries|problem)|(?:i'm|i’m|i am|we're) (?:always |just |all )*here\b|i(?:'ll| will|’ll) "
         r"(?:definitely |surely |totally |just |have to )*(?:check (?:it|that|them|this|those|'em) out|"
-            r"do my best|keep (?:you posted|that in mind|it up|doing|at it|going)|let you know|think about (?:it"
-            r"|that)|see you|be there)|i know (?:how|that|it|you|what|right)|i understand how|lov(?:e|ing) "
-            r"(?:seeing|hearing|how|your|the)|glad we|got (?:it|ya)|"
-            r"(?:something|so much|a lot)(?: \w+)? (?:has )?happened|you(?:'re|’re|'ve| are| have|'ll| will| can| "
-            r"should| look| did| made| got)|your )",
+        r"do my best|keep (?:you posted|that in mind|it up|doing|at it|going)|let you know|think about (?:it"
+        r"|that)|see you|be there)|i know (?:how|that|it|you|what|right)|i understand how|lov(?:e|ing) "
+        r"(?:seeing|hearing|how|your|the)|glad we|got (?:it|ya)|"
+        r"(?:something|so much|a lot)(?: \w+)? (?:has )?happened|you(?:'re|’re|'ve| are| have|'ll| will| can| "
+        r"should| look| did| made| got)|your )",
     ),
     remember=pattern(
         r"^(?:ok(?:ay)?,? |hey,? |and |also,? |so,? |but )?(?:please,? |pls |can you |could you |would you |will "
@@ -216,9 +218,11 @@ LANGUAGE = Language(
         r"^(?:about )?me\W*$",
     ),
     ignore=pattern(
-        r"(?:^|\b(?:please|but|and|so) )(?:please )?(?:don't|don’t|do not|never) (?:you )?(?:remember|memori[sz]e"
-        r"|save|store|record|keep|note(?: down)?|write down)\b"
-        r"(?: (?:anything about|any of|the fact that|the fact|that|this|it|these))?(?: ?:)?\s*(?P<what>(?:\w.*)?)",
+        r"(?:^|\b(?:please|but|and|so) )(?:please )?(?:don't|don’t|do not|never) (?:you )?(?:(?:remember"
+        r"|memori[sz]e)\b(?: (?:anything about|any of|the fact that|the fact|that|this|it|these))?"
+        # Other things are saved, kept and noted too: only what was said, or what is the user's, is meant.
+        r"|(?:save|store|record|note)\b(?: (?:anything about|any of|the fact that|the fact|that|this|it|these)\b|(?= (?:what i|my) )|\W*$))"
+        r"(?: ?:)?\s*(?P<what>(?:\w.*)?)",
         r"\b(?:off the record|this is (?:just )?between (?:us|you and me))\b(?P<what>(?!.).)?",
     ),
     likes=pattern(

@@ -95,8 +95,8 @@ LANGUAGE = Language(
         r"raccomando,? )*(?:ricorda(?:ti|re|rti)?|ricordi|"
         r"memorizza(?:re)?|tieni (?:a mente|presente|conto)|non (?:ti )?dimenticar(?:e|ti)|non scordar(?:e|ti)"
         r"|annota(?:re|ti)?|prendi nota|segna(?:ti)?|salva|sappi)"
-        r"(?! (?:di|quando|come|dove)\b)(?: (?:per (?:la prossima volta|il futuro|favore)|questo|il "
-        r"fatto))*(?:\s*[:,]\s*|\s+)(?:che\s+|del fatto che\s+)?(?P<what>\S.+)",
+        r"(?! (?:quando|come|dove)\b)(?: (?:per (?:la prossima volta|il futuro|favore)|questo|il "
+        r"fatto))*(?:\s*[:,]\s*|\s+)(?:che\s+|del fatto che\s+|di\s+)?(?P<what>\S.+)",
     ),
     standing=pattern(
         r"^(?:per favore,? )?(?:d'ora in poi|d’ora in poi|da ora in poi|da adesso in poi|in futuro|da oggi in poi)\b",

@@ -1,0 +1,117 @@
+"""From what a user names or hands over to an ADK model of the engine's own (DESIGN, decisions 13 and 14)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from adk_memorybank.errors import InvalidArgument, ModelUnavailable
+
+if TYPE_CHECKING:
+    from google.adk.models.base_llm import BaseLlm
+
+DEFAULT_GEMINI = "gemini-3.5-flash"
+"""The guide's model since 29 June 2026."""
+
+_WAY_OUT = "or generate without a model: model='offline' (`?model=offline` in the URI, ADK_MEMORYBANK_MODEL=offline)"
+_ON_GOOGLE_CLOUD = ("K_SERVICE", "GAE_ENV", "GOOGLE_CLOUD_AGENT_ENGINE_ID", "KUBERNETES_SERVICE_HOST")
+
+
+def gemini_credentials() -> str | None:
+    """What would authenticate Gemini, in words; None if nothing is in sight. The metadata server is not asked."""
+    for key in ("GOOGLE_API_KEY", "GEMINI_API_KEY"):
+        if os.environ.get(key):
+            return key
+    vertex = any(
+        os.environ.get(key, "").lower() in ("1", "true")
+        for key in ("GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_ENTERPRISE")
+    )
+    return _vertex_credentials() if vertex and os.environ.get("GOOGLE_CLOUD_PROJECT") else None
+
+
+def _vertex_credentials() -> str | None:
+    named = os.environ.get("GOOGLE_APPLICATION_CREDENTIALS")
+    if named and Path(named).is_file():
+        return "GOOGLE_APPLICATION_CREDENTIALS"
+    home = os.environ.get("CLOUDSDK_CONFIG")
+    folder = Path(home) if home else Path.home() / ".config" / "gcloud"
+    if (folder / "application_default_credentials.json").is_file():
+        return "application default credentials"
+    return None
+
+
+def model_factory(spec: Any) -> tuple[str, Callable[[], BaseLlm]]:
+    """The name of a model, and what makes one for the loop that will call it.
+
+    Args:
+        spec: a name that ADK's `LLMRegistry` knows, a `BaseLlm`, or a factory of one.
+
+    Raises:
+        ModelUnavailable: a name that nothing here can serve; the message says what is missing.
+        InvalidArgument: it is none of these.
+    """
+    from google.adk.models.base_llm import BaseLlm
+
+    if isinstance(spec, str):
+        return spec, _by_name(spec)
+    if isinstance(spec, BaseLlm):
+        return spec.model, lambda: _own(spec)
+    if callable(spec):
+        return getattr(spec, "__name__", "model"), lambda: _made(cast("Callable[[], object]", spec))
+    raise InvalidArgument(
+        f"a model is a name, an ADK model or a factory of one, not {type(spec).__name__}", field="model"
+    )
+
+
+def _by_name(name: str) -> Callable[[], BaseLlm]:
+    from google.adk.models.registry import LLMRegistry
+
+    if "{" in name:
+        raise ModelUnavailable(
+            f"the model {name!r} still has placeholders in it: write the project and the location, {_WAY_OUT}"
+        )
+    short = name.rpartition("/")[2]
+    if name.startswith("projects/"):
+        if not (_vertex_credentials() or any(os.environ.get(key) for key in _ON_GOOGLE_CLOUD)):
+            raise ModelUnavailable(
+                f"the model {name!r} needs Google Cloud credentials and none are in sight: run `gcloud auth "
+                f"application-default login` or set GOOGLE_APPLICATION_CREDENTIALS, {_WAY_OUT}"
+            )
+    elif short == name and name.startswith("gemini") and not gemini_credentials():
+        raise ModelUnavailable(
+            f"the model {name!r} needs credentials and none are in sight: set GOOGLE_API_KEY, or "
+            f"GOOGLE_GENAI_USE_VERTEXAI=1 with GOOGLE_CLOUD_PROJECT and credentials, {_WAY_OUT}"
+        )
+    try:
+        LLMRegistry.resolve(name)
+    except (ValueError, ImportError) as error:
+        raise ModelUnavailable(
+            f"the model {name!r} is not one that ADK can call here: {error}. For models of other makers install "
+            f"`adk-memorybank[litellm]`, {_WAY_OUT}"
+        ) from error
+    return lambda: LLMRegistry.new_llm(name)
+
+
+def _own(model: BaseLlm) -> BaseLlm:
+    """A model with the same fields, where its client is bound to the loop that it was used on.
+
+    ADK's own classes, and what derives from them, are; a class of the user's own may hold what a copy would lose, and
+    is taken as it is.
+    """
+    bound = any(
+        cls.__module__.startswith("google.adk.models.") and cls.__name__ != "BaseLlm" for cls in type(model).__mro__
+    )
+    if not bound:
+        return model
+    return type(model)(**{name: getattr(model, name) for name in model.model_fields_set})
+
+
+def _made(factory: Callable[[], object]) -> BaseLlm:
+    from google.adk.models.base_llm import BaseLlm
+
+    made = factory()
+    if not isinstance(made, BaseLlm):
+        raise ModelUnavailable(f"the factory of the model gave {type(made).__name__}, not an ADK model")
+    return made
