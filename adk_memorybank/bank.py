@@ -13,10 +13,10 @@ from adk_memorybank.engine import Engine
 from adk_memorybank.errors import InvalidArgument, NotFound
 from adk_memorybank.events import MAX_ID_BYTES, Event, read_event, read_session
 from adk_memorybank.intake import Intake
+from adk_memorybank.memories import Memories
 from adk_memorybank.operations.streams import DEFAULT_STREAM
 from adk_memorybank.options import GenerationOptions, MemoryOptions
 from adk_memorybank.parts import BankParts
-from adk_memorybank.planning import creation_of, revision_of
 from adk_memorybank.resources import (
     MAX_DIRECT_MEMORIES,
     Forgotten,
@@ -35,7 +35,7 @@ from adk_memorybank.resources import (
 )
 from adk_memorybank.retrieval.ranking import Order
 from adk_memorybank.retrieval.search import Search
-from adk_memorybank.storage import changes, records
+from adk_memorybank.storage import records
 from adk_memorybank.storage.changes import Change
 
 logger = logging.getLogger("google_adk.adk_memorybank.bank")
@@ -60,6 +60,7 @@ class MemoryBank:
         self._id = bank_id
         self._parts = parts
         self._intake = Intake(engine, bank_id)
+        self._memories = Memories(engine, bank_id)
         self._told_empty: set[str] = set()
         self.operations = BankOperations(engine, bank_id)
 
@@ -214,20 +215,7 @@ class MemoryBank:
             if options.memory_id is not None:
                 validate_memory_id(options.memory_id)
 
-        async def create() -> Sequence[Memory]:
-            parts = await self._engine.parts(self._id)
-            now = self._engine.clock.now()
-            planned = [creation_of(fact, options, parts.config, now=now) for fact, options in checked]
-            async with self._engine.database.write() as connection:
-                row = await records.ensure_scope(connection, bank_id=self._id, scope=valid)
-                applied = await changes.apply(connection, scope=row, changes=planned, now=now)
-                ids = [one.memory_id for one in applied]
-                present = await records.read_memories(connection, bank_id=self._id, scope=valid, ids=ids)
-            created = [present[memory_id] for memory_id in ids]
-            await self._engine.make_vectors(parts, created)
-            return [memory for memory, _ in created]
-
-        return await self._call(create())
+        return await self._call(self._memories.create(valid, checked))
 
     async def get(self, *, name: str) -> Memory:
         """One memory, by its name or id.
@@ -235,24 +223,12 @@ class MemoryBank:
         Raises:
             NotFound: there is none, or it has expired.
         """
-
-        async def get() -> Memory:
-            async with self._engine.database.read() as connection:
-                found = await records.get_memory(
-                    connection, bank_id=self._id, memory_id=last_segment(name), now=self._engine.clock.now()
-                )
-            return found[0]
-
-        return await self._call(get())
+        return await self._call(self._memories.get(last_segment(name)))
 
     async def list(self, *, scope: Mapping[str, str] | None = None) -> list[Memory]:
         """All memories of the bank, or of one scope, the newest first."""
         valid = None if scope is None else validate_scope(scope)
-
-        async def listed() -> Sequence[Memory]:
-            return await self._listed(valid, self._engine.clock.now())
-
-        return [*await self._call(listed())]
+        return [*await self._call(self._memories.list(valid))]
 
     async def update(
         self,
@@ -281,36 +257,19 @@ class MemoryBank:
             ttl=ttl,
             expire_time=expire_time,
         )
-
-        async def update() -> Memory:
-            parts = await self._engine.parts(self._id)
-            now = self._engine.clock.now()
-            memory_id = last_segment(name)
-            lasting = ttl or (None if expire_time else parts.config.ttl_config.ttl_of("update"))
-            change = Change(
-                action="update",
-                memory_id=memory_id,
-                fact=text,
-                topics=topics,
-                metadata=None if metadata is None else checked.metadata,
-                add_metadata=False,
-                display_name=None if display_name is None else checked.display_name,
-                description=None if description is None else checked.description,
-                expire_time=now + lasting if lasting else checked.expire_time,
-                set_expiry=lasting is not None or expire_time is not None,
-                revision=revision_of(GenerationOptions().revision, parts.config, now=now),
-            )
-            async with self._engine.database.write() as connection:
-                _, row, _ = await records.get_memory(connection, bank_id=self._id, memory_id=memory_id, now=now)
-                await changes.apply(connection, scope=row, changes=[change], now=now)
-                memory, _, version = await records.get_memory(
-                    connection, bank_id=self._id, memory_id=memory_id, now=now
-                )
-            if text is not None:
-                await self._engine.make_vectors(parts, [(memory, version)])
-            return memory
-
-        return await self._call(update())
+        change = Change(
+            action="update",
+            memory_id=last_segment(name),
+            fact=text,
+            topics=None if topics is None else checked.topics,
+            metadata=None if metadata is None else checked.metadata,
+            add_metadata=False,
+            display_name=None if display_name is None else checked.display_name,
+            description=None if description is None else checked.description,
+            expire_time=checked.expire_time,
+            set_expiry=expire_time is not None,
+        )
+        return await self._call(self._memories.update(last_segment(name), change, ttl=checked.ttl))
 
     async def delete(self, *, name: str, scope: Mapping[str, str] | None = None) -> None:
         """Deletes one memory. Its revisions can be listed for 48 hours more.
@@ -324,31 +283,37 @@ class MemoryBank:
         """
         valid = None if scope is None else validate_scope(scope)
 
-        async def delete() -> None:
-            parts = await self._engine.parts(self._id)
-            now = self._engine.clock.now()
-            memory_id = last_segment(name)
-            revision = revision_of(GenerationOptions().revision, parts.config, now=now)
-            change = Change(action="delete", memory_id=memory_id, revision=revision)
-            async with self._engine.database.write() as connection:
-                _, row, _ = await records.get_memory(connection, bank_id=self._id, memory_id=memory_id, now=now)
-                if valid is not None and row.pairs != valid:
-                    raise NotFound(f"there is no memory {memory_id!r} in this scope")
-                await changes.apply(connection, scope=row, changes=[change], now=now)
-            self._engine.tidy()
-
-        await self._call(delete())
+        await self._call(self._memories.delete(last_segment(name), scope=valid))
 
     async def list_revisions(self, *, name: str) -> list[MemoryRevision]:
         """The revisions of a memory, the newest first."""
+        return [*await self._call(self._memories.list_revisions(last_segment(name)))]
 
-        async def listed() -> list[MemoryRevision]:
-            async with self._engine.database.read() as connection:
-                return await records.list_revisions(
-                    connection, bank_id=self._id, memory_id=last_segment(name), now=self._engine.clock.now()
-                )
+    async def get_revision(self, *, name: str) -> MemoryRevision:
+        """One revision, by its full name.
 
-        return await self._call(listed())
+        Raises:
+            NotFound: there is none, or it has expired.
+        """
+        memory, _, revision_id = name.partition("/revisions/")
+        for revision in await self.list_revisions(name=memory):
+            if revision.id == revision_id:
+                return revision
+        raise NotFound(f"the memory {last_segment(memory)!r} has no revision {revision_id!r}")
+
+    async def rollback(self, *, name: str, target_revision_id: str) -> Memory:
+        """Takes a memory back to one of its revisions; a deleted one, too, for 48 hours. Its history stays.
+
+        Args:
+            name: the memory's name or id.
+            target_revision_id: the revision's id or full name.
+
+        Raises:
+            NotFound: there is no such revision, or it has expired.
+            FailedPrecondition: the revision is that of the deletion.
+        """
+        revision_id = last_segment(target_revision_id)
+        return await self._call(self._memories.roll_back(last_segment(name), revision_id))
 
     async def retrieve(
         self,
@@ -374,12 +339,12 @@ class MemoryBank:
             raise InvalidArgument(f"should be a positive number, not {top_k}", field="top_k")
 
         async def retrieve() -> list[RetrievedMemory]:
-            now = self._engine.clock.now()
             if query is None:
-                return [RetrievedMemory(memory=memory) for memory in (await self._listed(valid, now))[:top_k]]
+                listed = await self._memories.list(valid)
+                return [RetrievedMemory(memory=memory) for memory in listed[:top_k]]
             if by != "words":
                 await self._engine.need_vectors()
-            search = Search(query=clean_text(query), top_k=top_k, by=by, now=now)
+            search = Search(query=clean_text(query), top_k=top_k, by=by, now=self._engine.clock.now())
             found = await self._engine.searcher.search(
                 search, bank_id=self._id, scope=valid, embedder=self._parts.embedder
             )
@@ -388,16 +353,6 @@ class MemoryBank:
             return found or []
 
         return await self._call(retrieve())
-
-    async def _listed(self, scope: Scope | None, now: datetime) -> Sequence[Memory]:
-        async with self._engine.database.read() as connection:
-            row = None
-            if scope is not None:
-                row = await records.find_scope(connection, bank_id=self._id, scope=scope)
-                if row is None:
-                    return []
-            scope_id = None if row is None else row.id
-            return await records.list_memories(connection, bank_id=self._id, scope_id=scope_id, now=now)
 
     async def forget(self, *, scope: Mapping[str, str]) -> Forgotten:
         """Removes everything about a scope at once: memories, revisions, events, operations and vectors.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import threading
 from collections.abc import Mapping
 from dataclasses import replace
 from types import TracebackType
@@ -49,6 +50,7 @@ class MemoryBanks:
         self._clock = clock
         self._engine: Engine | None = None
         self._closed = False
+        self._lock = threading.Lock()
 
     @property
     def engine(self) -> Engine:
@@ -57,11 +59,12 @@ class MemoryBanks:
         Raises:
             EngineClosed: this was closed.
         """
-        if self._closed:
-            raise EngineClosed("it was closed; make a new one to go on")
-        if self._engine is None or not self._engine.alive:
-            self._engine = share(self.settings.folder, clock=self._clock)
-        return self._engine
+        with self._lock:  # two threads at once would share it twice, and give it back once
+            if self._closed:
+                raise EngineClosed("it was closed; make a new one to go on")
+            if self._engine is None or not self._engine.alive:
+                self._engine = share(self.settings.folder, clock=self._clock)
+            return self._engine
 
     async def create(
         self,
@@ -205,11 +208,12 @@ class MemoryBanks:
 
     async def close(self, *, timeout: float = 10.0) -> None:
         """Stops taking work, waits `timeout` seconds for what runs, and leaves the rest durable."""
-        if self._closed:
-            return
-        self._closed = True
-        engine, self._engine = self._engine, None
-        if engine is not None and engine.alive:
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+            engine, self._engine = self._engine, None
+        if engine is not None and engine.pid == os.getpid():  # a parent's is not ours to give back
             await asyncio.shield(leave(engine, patience=timeout))
 
     async def __aenter__(self) -> Self:

@@ -52,7 +52,7 @@ class Engine:
     back, from any loop or thread.
     """
 
-    def __init__(self, path: Path, clock: Clock) -> None:
+    def __init__(self, path: Path, clock: Clock, *, before: Engine | None = None) -> None:
         self.clock = clock
         self.folder = Folder(path)
         self.database: Database
@@ -69,6 +69,7 @@ class Engine:
         self._told_in_use = False
         self._dropping = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._before = before
         self._thread = LoopThread()
         self._opened = self._thread.submit(self._open())
 
@@ -84,6 +85,8 @@ class Engine:
         Raises:
             EngineClosed: the engine was closed.
         """
+        if not self._thread.alive:
+            coroutine.close()  # the thread would close the wrapper only
         return await self._thread.call(self._when_open(coroutine))
 
     async def _when_open(self, coroutine: Coroutine[Any, Any, T]) -> T:
@@ -97,15 +100,26 @@ class Engine:
     async def _open(self) -> None:
         self.folder.make()
         self.database = Database(self.folder.database)
-        await self.database.open()
+        try:
+            await self.database.open()
+        except BaseException:
+            await self.database.close()
+            raise
         self.queue = Queue(self.database, self.clock)
         self.streams = Streams(self.database, self.queue, self.clock)
         self.reader = ViewReader(self.database, max_bytes=VIEW_BYTES)
         self.searcher = Searcher(self.database, self.reader)
         logger.info("the memory bank's store is %s", self.folder.path)
-        if not await self._own():
+        if not await self._own() and not self._waits_for_another:
             logger.warning("%s", self.folder.in_use())
         self._start(self._keep_house())
+
+    @property
+    def _waits_for_another(self) -> bool:
+        """Whether the folder is still held by an engine of this process that is about to end."""
+        if self._before is not None and not self._before.alive:
+            self._before = None
+        return self._before is not None
 
     async def _own(self) -> bool:
         """Takes the folder's lock, and with it the vectors and the work, unless another process has it."""
@@ -184,7 +198,11 @@ class Engine:
         # Not before the first bank is open: what waits in the queue may need the model that its caller brought.
         if self._worker is not None and not self._working:
             self._working = True
-            await self._worker.start()
+            try:
+                await self._worker.start()
+            except BaseException:
+                self._working = False
+                raise
 
     async def need_vectors(self) -> Vectors:
         """The vectors, for what can't be done without them.
@@ -194,7 +212,7 @@ class Engine:
         """
         deadline = time.monotonic() + TAKEOVER_PATIENCE
         while not await self._take_over():
-            if time.monotonic() > deadline:
+            if time.monotonic() > deadline and not self._waits_for_another:
                 error: StoreInUse = self.folder.in_use()
                 if not self._told_in_use:
                     self._told_in_use = True
@@ -280,26 +298,31 @@ class Engine:
         if self._vectors is None:
             return
         async with self._dropping:
-            async with self.database.read() as connection:
-                notes = await forgetting.take_dropped_vectors(connection)
-            for bank_id, vectors in notes.items():
-                await self._vectors.remove(bank_id, list(vectors))
-                async with self.database.write() as connection:
-                    await forgetting.vectors_were_dropped(connection, notes=list(vectors.values()))
+            while True:
+                async with self.database.read() as connection:
+                    notes = await forgetting.take_dropped_vectors(connection)
+                if not notes:
+                    return
+                for bank_id, vectors in notes.items():
+                    await self._vectors.remove(bank_id, list(vectors))
+                    async with self.database.write() as connection:
+                        await forgetting.vectors_were_dropped(connection, notes=list(vectors.values()))
 
     async def _truncate_later(self) -> None:
         while not await self.database.truncate_log(patience=60):
             logger.warning("forgotten text is still in the log of %s", self.folder.database)
 
     async def _keep_house(self) -> None:
-        """Takes over a folder whose owner has gone, and removes what has expired."""
+        """Takes over a folder whose owner has gone, and removes what has expired or was forgotten elsewhere."""
         swept = -SWEEP_INTERVAL
         while True:
             await asyncio.sleep(STANDBY)
             try:
                 if self._worker is None:
                     await self._take_over()
-                elif time.monotonic() - swept > SWEEP_INTERVAL:
+                    continue
+                await self.drop_vectors()  # another process, or one that died, may have left notes
+                if time.monotonic() - swept > SWEEP_INTERVAL:
                     swept = time.monotonic()
                     await self._sweep()
             except Exception:  # it is tried again; a full disk must not end it
@@ -329,25 +352,41 @@ class Engine:
 
     async def stop(self, *, patience: float) -> None:
         """Waits `patience` seconds for what runs, and leaves the rest durable."""
-        if self._worker is not None:
-            await self._worker.stop(patience=patience)
+        try:
+            if self._worker is not None:
+                await self._worker.stop(patience=patience)
+        finally:
+            await self._let_go()
+
+    async def _let_go(self) -> None:
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        await self.reader.close()
-        if self._vectors is not None:
-            await self._vectors.close()
-        await self.database.close()
-        self.folder.release()
+        try:
+            await self.reader.close()
+            if self._vectors is not None:
+                await self._vectors.close()
+        finally:
+            await self.database.close()
+            self.folder.release()
+
+    async def _stop_and_end(self, patience: float) -> None:
+        try:
+            await self.stop(patience=patience)
+        finally:
+            self._thread.stop()
 
     async def close(self, *, patience: float) -> None:
         """Stops the engine, from outside of it."""
-        try:
-            if self.alive:
-                await self._thread.call(self._when_open(self.stop(patience=patience)))
-        finally:
-            await asyncio.to_thread(self._thread.stop)
+        if self.alive:
+            # It ends by itself, so that a caller who is cancelled doesn't end it halfway.
+            await self._thread.call(self._when_open(self._stop_and_end(patience)))
+        await asyncio.to_thread(self._thread.stop)
+
+    def abandon(self) -> None:
+        """Ends the thread of an engine that could not be opened."""
+        self._thread.stop(timeout=0)
 
     def end(self) -> None:
         """At the end of the process: puts back what runs, within a second, and says nothing."""
@@ -363,6 +402,8 @@ class Engine:
 
 _engines: dict[Path, Engine] = {}
 _lock = threading.Lock()
+_leaving: list[Engine] = []
+"""Engines that are being closed."""
 _left_behind: list[Engine] = []
 """Engines of a parent process. Kept from the garbage collector: its database connections are not ours to close."""
 
@@ -372,7 +413,10 @@ def share(path: Path, *, clock: Clock | None = None) -> Engine:
     with _lock:
         engine = _engines.get(path)
         if engine is None or not engine.alive:
-            engine = _engines[path] = Engine(path, clock or SystemClock())
+            if engine is not None:
+                engine.abandon()
+            before = next((one for one in _leaving if one.folder.path == path and one.alive), None)
+            engine = _engines[path] = Engine(path, clock or SystemClock(), before=before)
         engine.users += 1
         return engine
 
@@ -385,21 +429,23 @@ async def leave(engine: Engine, *, patience: float) -> None:
             return
         if _engines.get(engine.folder.path) is engine:
             del _engines[engine.folder.path]
+        _leaving[:] = [*(one for one in _leaving if one.alive), engine]
     await engine.close(patience=patience)
 
 
 def _end_all() -> None:
-    for engine in list(_engines.values()):
+    for engine in [*_engines.values(), *_leaving]:
         engine.end()
 
 
 def _after_fork() -> None:
     global _lock  # noqa: PLW0603  the parent may have held it at the fork
     _lock = threading.Lock()
-    for engine in _engines.values():
+    for engine in [*_engines.values(), *_leaving]:
         engine.folder.release()
         _left_behind.append(engine)
     _engines.clear()
+    _leaving.clear()
 
 
 atexit.register(_end_all)

@@ -72,7 +72,7 @@ def read_event(event: Any, *, session_id: str = "", path: str = "event") -> Even
     if content is None and not _is_event(event):
         raise InvalidArgument("an event has `content`, a content has `parts`", field=path)
     author = str(_get(event, "author") or "")
-    role = str(_get(content, "role") or "") if content is not None else ""
+    role = clean_text(str(_get(content, "role") or "")) if content is not None else ""
     if author:
         # ADK gives tool answers the role of the user; who is speaking is told by the author.
         role = "user" if author == "user" else "model"
@@ -158,7 +158,7 @@ def _read_part(part: Any, *, path: str) -> _Part:
     for name in ("inline_data", "file_data"):
         data = _get(part, name)
         if data is not None:
-            return _Part(kind=f"{name} {_get(data, 'mime_type') or ''}".strip())
+            return _Part(kind=clean_text(f"{name} {_get(data, 'mime_type') or ''}").strip()[:100])
     for name in _OTHER_PARTS:
         value = _get(part, name)
         if value is not None:

@@ -210,9 +210,12 @@ class Pipeline:
         ]
         places = list(dict.fromkeys(int(place) for one in ranked for place in one.indices))
         async with self._database.read() as connection:
-            present = await records.read_memories(
-                connection, bank_id=bank.id, scope=scope.pairs, ids=[view.ids[place] for place in places]
-            )
+            ids = [view.ids[place] for place in places]
+            present = await records.read_memories(connection, bank_id=bank.id, scope=scope.pairs, ids=ids)
+            weighed = bank.config.customization_for(scope.pairs).consolidation_config.revisions_per_candidate_count
+            earlier: dict[str, tuple[str, ...]] = {}
+            if weighed > 1:
+                earlier = await records.list_earlier_facts(connection, scope_id=scope.id, ids=ids, most=weighed - 1)
         exact = work.options.metadata_merge_strategy is MetadataMergeStrategy.REQUIRE_EXACT_MATCH
         places = [
             place
@@ -229,6 +232,7 @@ class Pipeline:
                     fact=memory.fact,
                     topics=tuple(memory.topics),
                     time=memory.event_time,
+                    earlier=earlier.get(memory.id, ()),
                     vector=view.vectors[place] if view.has_vector[place] else None,
                 )
                 for place, (memory, _) in zip(places, offered, strict=True)

@@ -18,12 +18,12 @@ _MOST = 3
 _GIVEN = re.compile(r"\s*[(（]\s*(?:\d{4}|week of|[^\W\d]+ \d{4})")
 _PAST = re.compile(
     r"\b(?:was|were|had|went|did|got|met|saw|came|took|made|left|bought|visited|had|ate|won|lost|gave|read|wrote|built|ran|spent|sold|drove|found"
-    r"|\w{2,}ed)\b",
+    r"|(?!excited\b|need\b|supposed\b|scared\b|worried\b)\w{2,}ed)\b",
     re.IGNORECASE,
 )
 _FUTURE = re.compile(
     r"\b(?:will|going to|gonna|appointment|interview|meeting|exam|flight|leaving|flying|have to|need to|must"
-    r"|deadline|due|can['’]t wait|looking forward"
+    r"|deadline|due|can['’]t wait|looking forward|excited|supposed"
     r"|starts|plan(?:ning)?|booked|scheduled|(?:i|we)['’]ll|(?:i['’]?m|we['’]?re) \w+ing)\b",
     re.IGNORECASE,
 )

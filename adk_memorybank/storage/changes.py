@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
-from sqlalchemy import delete, desc, insert, select, update
+from sqlalchemy import Row, delete, desc, insert, select, update
 
 from adk_memorybank.clock import to_micros
 from adk_memorybank.errors import AlreadyExists
@@ -139,7 +139,7 @@ async def _create(connection: AsyncConnection, scope: ScopeRow, change: Change, 
     }
     await connection.execute(insert(memories).values(bank_id=scope.bank_id, id=memory_id, scope_id=scope.id, **values))
     await _cite(connection, scope, change.sources)
-    await _add_revision(connection, scope, memory_id, change.revision, values, moment)
+    await add_revision(connection, scope, memory_id, change.revision, values, moment)
     return Applied(Action.CREATED, memory_id, fact, fact_version)
 
 
@@ -168,7 +168,9 @@ async def _alter(connection: AsyncConnection, scope: ScopeRow, change: Change, m
         revision = change.revision
         if revision is not None:
             limit = to_micros_in(moment, DELETED_REVISION_TTL)
-            await _add_revision(connection, scope, memory_id, revision, emptied, moment, limit=limit)
+            await add_revision(
+                connection, scope, memory_id, revision, emptied, moment, limit=limit, remains=_remains(row)
+            )
         return Applied(Action.DELETED, memory_id, row.fact, previous_revision=newest)
     values = _updated(row, change, moment)
     await connection.execute(
@@ -177,7 +179,7 @@ async def _alter(connection: AsyncConnection, scope: ScopeRow, change: Change, m
     if values["fact_version"] != row.fact_version:
         await records.drop_vectors(connection, bank_id=scope.bank_id, facts=[(memory_id, row.fact_version)])
     await _cite(connection, scope, change.sources)
-    await _add_revision(connection, scope, memory_id, change.revision, values, moment)
+    await add_revision(connection, scope, memory_id, change.revision, values, moment)
     renewed = values["fact_version"] if values["fact_version"] != row.fact_version else None
     return Applied(Action.UPDATED, memory_id, values["fact"], renewed, newest)
 
@@ -208,6 +210,22 @@ def _updated(row: Any, change: Change, moment: int) -> dict[str, Any]:
     }
 
 
+_REMAINS = (
+    "metadata",
+    "display_name",
+    "description",
+    "memory_type",
+    "structured_content",
+    "author",
+    "create_time",
+    "expire_time",
+)
+
+
+def _remains(row: Row[Any]) -> dict[str, Any]:
+    return {name: getattr(row, name) for name in _REMAINS}
+
+
 async def delete_memories(
     connection: AsyncConnection, *, bank_id: str, facts: Sequence[tuple[str, int]], moment: int
 ) -> None:
@@ -221,7 +239,7 @@ async def delete_memories(
     await records.drop_vectors(connection, bank_id=bank_id, facts=facts)
 
 
-async def _add_revision(
+async def add_revision(
     connection: AsyncConnection,
     scope: ScopeRow,
     memory_id: str,
@@ -230,7 +248,14 @@ async def _add_revision(
     moment: int,
     *,
     limit: int | None = None,
+    remains: Mapping[str, Any] | None = None,
 ) -> None:
+    """Adds a revision with the state `values` of a memory.
+
+    Args:
+        limit: until when it is kept at most.
+        remains: of a deleted memory what no revision says, should it be rolled back.
+    """
     if revision is None:
         return
     expiries = [expiry for expiry in (_micros(revision.expire_time), limit) if expiry is not None]
@@ -248,6 +273,7 @@ async def _add_revision(
             event_time=values["event_time"],
             create_time=moment,
             expire_time=min(expiries, default=None),
+            remains=None if remains is None else dict(remains),
         )
     )
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from sqlalchemy import Table, event, select
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
+from sqlalchemy.exc import DatabaseError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 from sqlalchemy.pool import AsyncAdaptedQueuePool
 
@@ -78,8 +79,22 @@ class Database:
         """Makes the tables where they are missing.
 
         Raises:
-            FailedPrecondition: the file was written by another version of this package.
+            FailedPrecondition: the file was written by another version of this package, or is no database.
         """
+        try:
+            found = await self._read_meta()
+        except DatabaseError as error:
+            if "locked" in str(error.orig):
+                raise
+            raise FailedPrecondition(f"{self._path} can't be used: {error.orig}") from error
+        if found["schema_version"] != str(schema.VERSION):
+            raise FailedPrecondition(
+                f"{self._path} has the format {found['schema_version']}, this version of adk-memorybank reads "
+                f"{schema.VERSION}: install the version that wrote it, or start with another folder"
+            )
+        self.secret = bytes.fromhex(found["secret"])
+
+    async def _read_meta(self) -> dict[str, str]:
         async with self.write() as connection:
             await connection.run_sync(schema.metadata.create_all)
             rows = await connection.execute(select(schema.meta.c.key, schema.meta.c.value))
@@ -89,12 +104,7 @@ class Database:
                 await connection.execute(
                     schema.meta.insert(), [{"key": key, "value": value} for key, value in found.items()]
                 )
-        if found["schema_version"] != str(schema.VERSION):
-            raise FailedPrecondition(
-                f"{self._path} has the format {found['schema_version']}, this version of adk-memorybank reads "
-                f"{schema.VERSION}: install the version that wrote it, or start with another folder"
-            )
-        self.secret = bytes.fromhex(found["secret"])
+        return found
 
     @asynccontextmanager
     async def write(self) -> AsyncGenerator[AsyncConnection]:

@@ -321,8 +321,13 @@ def memory_of(row: Row[Any], *, scope: Scope) -> Memory:
 async def list_revisions(
     connection: AsyncConnection, *, bank_id: str, memory_id: str, now: datetime
 ) -> list[MemoryRevision]:
-    """The revisions of a memory, also of a deleted one, the newest first, without the expired."""
-    rows = await connection.execute(
+    """The revisions of a memory, also of a deleted one, the newest first, without the expired.
+
+    Where the id is in use again in another scope, those of the memory before are not listed.
+    """
+    owner = select(memories.c.scope_id).where(memories.c.bank_id == bank_id, memories.c.id == memory_id)
+    scope_id = (await connection.execute(owner)).scalar_one_or_none()
+    query = (
         select(revisions)
         .where(
             revisions.c.bank_id == bank_id,
@@ -331,7 +336,25 @@ async def list_revisions(
         )
         .order_by(revisions.c.seq.desc())
     )
-    return [_revision(row) for row in rows]
+    if scope_id is not None:
+        query = query.where(revisions.c.scope_id == scope_id)
+    return [_revision(row) for row in await connection.execute(query)]
+
+
+async def list_earlier_facts(
+    connection: AsyncConnection, *, scope_id: int, ids: Sequence[str], most: int
+) -> dict[str, tuple[str, ...]]:
+    """The facts of the revisions before the newest, by memory, the newest first, at most `most` of each."""
+    facts: dict[str, list[str]] = {}
+    for start in range(0, len(ids), PAGE):
+        query = (
+            select(revisions.c.memory_id, revisions.c.fact)
+            .where(revisions.c.scope_id == scope_id, revisions.c.memory_id.in_(ids[start : start + PAGE]))
+            .order_by(revisions.c.seq.desc())
+        )
+        for memory_id, fact in (await connection.execute(query)).tuples():
+            facts.setdefault(memory_id, []).append(fact)
+    return {memory_id: tuple(found[1 : most + 1]) for memory_id, found in facts.items()}
 
 
 def _revision(row: Row[Any]) -> MemoryRevision:
@@ -366,7 +389,7 @@ async def unnamed_vectors(connection: AsyncConnection, *, bank_id: str, ids: Seq
         query = select(memories.c.id, memories.c.fact_version).where(
             memories.c.bank_id == bank_id, memories.c.id.in_(page)
         )
-        named.update(vector_id(*row) for row in (await connection.execute(query)).tuples())
+        named.update(vector_id(row.id, row.fact_version) for row in await connection.execute(query))
     return [identified for identified in ids if identified not in named]
 
 

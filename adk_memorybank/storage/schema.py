@@ -93,6 +93,7 @@ revisions = Table(
     Column("extracted_memories", JSON, nullable=False),
     Column("sources", JSON, nullable=False),
     Column("structured_data", JSON),
+    Column("remains", JSON),  # of a deleted memory, what a rollback needs and no other revision says
     Column("event_time", BigInteger),
     Column("create_time", BigInteger, nullable=False),
     Column("expire_time", BigInteger),

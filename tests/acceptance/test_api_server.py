@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -105,7 +105,7 @@ def test_adk_web_answers(samples: Path) -> None:
 
 
 @contextmanager
-def running(command: str, samples: Path) -> Iterator[Server]:
+def running(command: str, samples: Path) -> Generator[Server]:
     """`adk web` or `adk api_server`, from the moment that it answers. Ends it, and shows its output on a failure."""
     port = free_port()
     log = samples.parent / f"{command}-{port}.log"

@@ -114,6 +114,8 @@ class TestShapes:
     def test_what_no_database_stores_is_replaced(self) -> None:
         read = read_event(event("a\0\ud800b", author="w\0\ud800", id="i"), session_id="s\0\ud800")
         assert (read.texts, read.author, read.session_id) == (("a\ufffd\ufffdb",), "w\ufffd\ufffd", "s\ufffd\ufffd")
+        strange = {"content": {"role": "\ud800", "parts": [{"inline_data": {"mime_type": "\0"}}]}}
+        assert (read_event(strange).role, read_event(strange).passed_over) == ("\ufffd", ("inline_data \ufffd",))
 
 
 class TestParts:

@@ -51,6 +51,7 @@ def test_what_recall_put_in_is_no_text_of_the_user() -> None:
         ("en", "It was last Monday", "It was last Monday (2023-05-01)"),
         ("en", "See me next Friday", "See me next Friday (2023-05-12)"),
         ("en", "I had lunch with Tom on Friday", "I had lunch with Tom on Friday (2023-05-05)"),
+        ("en", "I am excited to see Ann on Friday", "I am excited to see Ann on Friday (2023-05-12)"),
         ("en", "I play chess on Friday nights", "I play chess on Friday nights"),
         ("en", "We moved last week", "We moved last week (in the week of 2023-05-01)"),
         ("en", "We moved two weeks ago", "We moved two weeks ago (in the week of 2023-04-24)"),

@@ -1,0 +1,114 @@
+"""The memories of one bank, one by one: written, read, corrected and deleted without a generator."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+from adk_memorybank.engine import Engine
+from adk_memorybank.errors import NotFound
+from adk_memorybank.options import MemoryOptions, RevisionOptions
+from adk_memorybank.planning import creation_of, revision_of
+from adk_memorybank.resources import Memory, MemoryRevision, Scope
+from adk_memorybank.storage import changes, records
+from adk_memorybank.storage.changes import Change
+from adk_memorybank.storage.rollback import roll_back
+
+
+class Memories:
+    """The memories of one bank. The coroutines run on the engine's loop; their arguments are valid."""
+
+    def __init__(self, engine: Engine, bank_id: str) -> None:
+        self._engine = engine
+        self._bank_id = bank_id
+
+    async def create(self, scope: Scope, memories: Sequence[tuple[str, MemoryOptions]]) -> list[Memory]:
+        """Stores (fact, options), all of them or none."""
+        parts = await self._engine.parts(self._bank_id)
+        now = self._engine.clock.now()
+        planned = [creation_of(fact, options, parts.config, now=now) for fact, options in memories]
+        async with self._engine.database.write() as connection:
+            row = await records.ensure_scope(connection, bank_id=self._bank_id, scope=scope)
+            applied = await changes.apply(connection, scope=row, changes=planned, now=now)
+            ids = [one.memory_id for one in applied]
+            present = await records.read_memories(connection, bank_id=self._bank_id, scope=scope, ids=ids)
+        created = [present[memory_id] for memory_id in ids]
+        await self._engine.make_vectors(parts, created)
+        return [memory for memory, _ in created]
+
+    async def get(self, memory_id: str) -> Memory:
+        async with self._engine.database.read() as connection:
+            found = await records.get_memory(
+                connection, bank_id=self._bank_id, memory_id=memory_id, now=self._engine.clock.now()
+            )
+        return found[0]
+
+    async def list(self, scope: Scope | None) -> Sequence[Memory]:
+        """Those of one scope, or all; the newest first."""
+        async with self._engine.database.read() as connection:
+            scope_id = None
+            if scope is not None:
+                row = await records.find_scope(connection, bank_id=self._bank_id, scope=scope)
+                if row is None:
+                    return []
+                scope_id = row.id
+            return await records.list_memories(
+                connection, bank_id=self._bank_id, scope_id=scope_id, now=self._engine.clock.now()
+            )
+
+    async def update(self, memory_id: str, change: Change, *, ttl: timedelta | None) -> Memory:
+        """Applies a change that a person wants; expiry and revision are added as the bank's configuration has it."""
+        parts = await self._engine.parts(self._bank_id)
+        now = self._engine.clock.now()
+        lasting = ttl or (None if change.set_expiry else parts.config.ttl_config.ttl_of("update"))
+        if lasting is not None:
+            change = replace(change, expire_time=now + lasting, set_expiry=True)
+        change = replace(change, revision=revision_of(RevisionOptions(), parts.config, now=now))
+        async with self._engine.database.write() as connection:
+            _, row, before = await records.get_memory(connection, bank_id=self._bank_id, memory_id=memory_id, now=now)
+            await changes.apply(connection, scope=row, changes=[change], now=now)
+            memory, _, version = await records.get_memory(
+                connection, bank_id=self._bank_id, memory_id=memory_id, now=now
+            )
+        if version != before:
+            await self._engine.make_vectors(parts, [(memory, version)])
+        return memory
+
+    async def delete(self, memory_id: str, *, scope: Scope | None) -> None:
+        """Deletes one memory; one of another scope than `scope` is not found."""
+        parts = await self._engine.parts(self._bank_id)
+        now = self._engine.clock.now()
+        revision = revision_of(RevisionOptions(), parts.config, now=now)
+        change = Change(action="delete", memory_id=memory_id, revision=revision)
+        async with self._engine.database.write() as connection:
+            _, row, _ = await records.get_memory(connection, bank_id=self._bank_id, memory_id=memory_id, now=now)
+            if scope is not None and row.pairs != scope:
+                raise NotFound(f"there is no memory {memory_id!r} in this scope")
+            await changes.apply(connection, scope=row, changes=[change], now=now)
+        self._engine.tidy()
+
+    async def list_revisions(self, memory_id: str) -> Sequence[MemoryRevision]:
+        async with self._engine.database.read() as connection:
+            return await records.list_revisions(
+                connection, bank_id=self._bank_id, memory_id=memory_id, now=self._engine.clock.now()
+            )
+
+    async def roll_back(self, memory_id: str, revision_id: str) -> Memory:
+        parts = await self._engine.parts(self._bank_id)
+        now = self._engine.clock.now()
+        async with self._engine.database.write() as connection:
+            await roll_back(
+                connection,
+                bank_id=self._bank_id,
+                memory_id=memory_id,
+                revision_id=revision_id,
+                revision=revision_of(RevisionOptions(), parts.config, now=now),
+                now=now,
+            )
+            memory, _, version = await records.get_memory(
+                connection, bank_id=self._bank_id, memory_id=memory_id, now=now
+            )
+        if memory.fact:
+            await self._engine.make_vectors(parts, [(memory, version)])
+        return memory
