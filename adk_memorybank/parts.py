@@ -50,9 +50,8 @@ async def open_bank(database: Database, settings: Settings, *, now: datetime) ->
             row = None
     config = given or ManagedSemanticMemoryConfig.parse({} if row is None else row.config)
     # Made before anything is written, so that a wrong configuration changes nothing.
-    model = _chosen(settings.model, config, "generation_config", "model")
-    generator, reason = select_generator(model, embed=LocalEmbedder().embed)
-    embedder = make_embedder(_chosen(settings.embedder, config, "similarity_search_config", "embedding_model"))
+    generator, reason = choose_generator(settings, config)
+    embedder = choose_embedder(settings, config)
     if row is not None and row.embedder not in (None, embedder.name):
         raise EmbedderMismatch(
             f"the vectors of {bank_name(row.id)} were made by {row.embedder!r} ({row.dimension} dimensions), and "
@@ -62,6 +61,25 @@ async def open_bank(database: Database, settings: Settings, *, now: datetime) ->
     row = await _store(database, settings, given, row, embedder, now)
     logger.info("bank %s: model %s (%s), embedder %s", row.id, generator.name, reason, embedder.name)
     return BankParts(row.id, row.display_name, config, generator, embedder)
+
+
+def choose_generator(settings: Settings, config: ManagedSemanticMemoryConfig) -> tuple[Generator, str]:
+    """The generator that settings and configuration ask for, and the reason in words.
+
+    Raises:
+        ModelUnavailable: a model was named that can't be used here.
+    """
+    model = _chosen(settings.model, config, "generation_config", "model")
+    return select_generator(model, embed=LocalEmbedder().embed)
+
+
+def choose_embedder(settings: Settings, config: ManagedSemanticMemoryConfig) -> Embedder:
+    """The embedder that settings and configuration ask for.
+
+    Raises:
+        InvalidArgument, ModelUnavailable: one was named that can't be used here.
+    """
+    return make_embedder(_chosen(settings.embedder, config, "similarity_search_config", "embedding_model"))
 
 
 async def _store(

@@ -10,9 +10,23 @@ from typing import Any, cast
 
 from adk_memorybank.errors import ModelOutputError
 
-_FENCE = re.compile(r"```[a-zA-Z]*\s*\n?(.*?)(?:```|\Z)", re.DOTALL)
 MOST_ITEMS = 500
 """Items read from one answer: a model that runs away writes the same for ever."""
+_LONGEST = 2_000_000
+"""Characters read of one answer. No model's output is as long."""
+_MOST_STARTS = 50
+"""Places in one answer where JSON may begin that are tried."""
+
+_THOUGHT = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
+_OPENING = re.compile(r"[{\[]")
+_STRING = re.compile(r'(?:[^"\\]|\\.)*"', re.DOTALL)
+_OBJECT = re.compile(r'\{(?:[^{}"]|"(?:[^"\\]|\\.)*")*\}')
+_UNWRITABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff]")
+_NUMBERS = re.compile(
+    r"\W*(?:(?:new|memor(?:y|ies)|facts?|events?|number|no|nr|id|turn|[mfe])\W*)*"
+    r"(?P<numbers>-?\d{1,9}(?:\W+(?:(?:and|memory|fact)\W+)?\d{1,9})*)\W*",
+    re.IGNORECASE,
+)
 
 _ALIASES: dict[str, tuple[str, ...]] = {
     "facts": ("memories", "extracted_memories", "generated_memories", "items", "results"),
@@ -23,6 +37,8 @@ _ALIASES: dict[str, tuple[str, ...]] = {
     "action": ("operation", "event_type", "type"),
     "new": ("facts", "new_facts", "from", "fact_numbers"),
     "memory": ("memory_id", "id", "candidate", "memory_number", "target"),
+    # Of a decision, where `memory` is a number.
+    "whole": ("fact", "text", "content", "memory_text", "statement", "new_fact"),
 }
 
 
@@ -33,10 +49,12 @@ class Answer:
     Attributes:
         items: the objects of the list that was asked for.
         cut: the answer broke off; what was complete is there.
+        left_out: how many items were not read, because there were too many.
     """
 
     items: list[Mapping[str, Any]]
     cut: bool = False
+    left_out: int = 0
 
 
 def read_answer(text: str, *, name: str, key: str) -> Answer:
@@ -53,21 +71,28 @@ def read_answer(text: str, *, name: str, key: str) -> Answer:
     Raises:
         ModelOutputError: there is nothing that can be read; the message says why, without the answer's text.
     """
-    stripped = _without_fence(text).strip()
-    if not stripped:
+    said = _THOUGHT.sub("", text[:_LONGEST]).strip()
+    if not said:
         raise ModelOutputError("the answer is empty")
-    value, whole = _parse(stripped)
-    if whole:
-        found = _list_in(value, name)
-        if found is not None:
-            items = [cast("Mapping[str, Any]", item) for item in found if isinstance(item, Mapping)]
-            if found and not items:
-                raise ModelOutputError(f"the list {name!r} holds no objects")
-            return Answer(items[:MOST_ITEMS])
-    objects = [one for one in _objects(stripped) if field(one, key) is not None]
+    empty = found_json = unsuitable = False
+    for value in _values(said):
+        found_json = True
+        items = _list_in(value, name)
+        if items is None:
+            continue
+        objects = [cast("Mapping[str, Any]", item) for item in items if isinstance(item, Mapping)]
+        if any(field(one, key) is not None for one in objects):
+            return Answer(objects[:MOST_ITEMS], left_out=max(0, len(objects) - MOST_ITEMS))
+        empty |= not items
+        unsuitable |= bool(items)
+    objects = [one for one in _objects(said) if field(one, key) is not None]
     if objects:
-        return Answer(objects[:MOST_ITEMS], cut=not whole)
-    raise ModelOutputError(f"there is no list {name!r} in the answer" if whole else "the answer is not JSON")
+        return Answer(objects[:MOST_ITEMS], cut=not found_json, left_out=max(0, len(objects) - MOST_ITEMS))
+    if empty:
+        return Answer([])
+    if unsuitable:
+        raise ModelOutputError(f"the list {name!r} holds no objects with {key!r}")
+    raise ModelOutputError(f"there is no list {name!r} in the answer" if found_json else "the answer is not JSON")
 
 
 def field(item: Mapping[str, Any], name: str) -> Any:
@@ -80,86 +105,92 @@ def field(item: Mapping[str, Any], name: str) -> Any:
 
 def text_of(value: Any) -> str:
     """A text, without lone surrogates and control characters; empty for anything else."""
-    if not isinstance(value, str):
-        return ""
-    return re.sub(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff]", "", value).strip()
+    return clean(value).strip() if isinstance(value, str) else ""
+
+
+def clean(text: str) -> str:
+    """Without what can't be stored or sent."""
+    return _UNWRITABLE.sub("", text)
 
 
 def numbers_of(value: Any) -> list[int]:
-    """The numbers of a list or a single value, also where they are written as text."""
-    values = cast("list[Any]", value) if isinstance(value, list) else [value]
-    numbers: list[int] = []
-    for one in values:
-        if isinstance(one, bool) or one is None:
+    """The numbers of a list or a single value, also where they are written as text; of other texts none."""
+    if isinstance(value, bool) or value is None:
+        return []
+    if isinstance(value, int):
+        return [value]
+    if isinstance(value, float):
+        return [int(value)] if value.is_integer() else []
+    if isinstance(value, list):
+        return [number for one in cast("list[Any]", value) if not isinstance(one, list) for number in numbers_of(one)]
+    written = _NUMBERS.fullmatch(value) if isinstance(value, str) and len(value) <= 200 else None
+    return [] if written is None else [int(number) for number in re.findall(r"-?\d+", written["numbers"])]
+
+
+def _values(text: str) -> Iterator[Any]:
+    """What can be read as JSON in a text: the whole of it, or else each object or list that is closed again."""
+    whole = _load(text)
+    if whole is not None:
+        yield whole
+        return
+    place = 0
+    for _ in range(_MOST_STARTS):
+        opening = _OPENING.search(text, place)
+        if opening is None:
+            return
+        end = _end_of(text, opening.start())
+        if end is None:
+            place = opening.end()
             continue
-        found = re.search(r"\d{1,9}", str(one))
-        if found:
-            numbers.append(int(found[0]))
-    return numbers
+        span = text[opening.start() : end]
+        value = _load(span)
+        yield _mended(span) if value is None else value
+        place = end
 
 
-def _without_fence(text: str) -> str:
-    fenced = _FENCE.search(text)
-    return fenced[1] if fenced and ("{" in fenced[1] or "[" in fenced[1]) else text
-
-
-def _parse(text: str) -> tuple[Any, bool]:
-    """The value of a text, and whether the text is whole: JSON, or JSON with faults, but not broken off."""
-    for candidate in (text, _outermost(text)):
-        if candidate is None:
-            continue
-        try:
-            return json.loads(candidate, strict=False), True
-        except (ValueError, RecursionError):
-            continue
-    outer = _outermost(text)
-    if outer is not None:
-        return _mended(outer), True
-    return None, False
+def _load(text: str) -> Any:
+    try:
+        return json.loads(text, strict=False)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _mended(text: str) -> Any:
     import json_repair  # a model that keeps to JSON never needs it
 
-    return json_repair.loads(text)
-
-
-def _outermost(text: str) -> str | None:
-    """The first object or list that is closed again."""
-    start = next((place for place, sign in enumerate(text) if sign in "{["), None)
-    if start is None:
+    try:
+        return json_repair.loads(text)
+    except (ValueError, RecursionError):
         return None
-    end = _end_of(text, start)
-    return None if end is None else text[start:end]
 
 
 def _end_of(text: str, start: int) -> int | None:
     """Where what opens at `start` is closed; brackets in strings don't count."""
-    depth, place, size = 0, start, len(text)
-    while place < size:
-        sign = text[place]
-        if sign == '"':
-            closing = re.compile(r'(?:[^"\\]|\\.)*"', re.DOTALL).match(text, place + 1)
+    depth, place = 0, start
+    for found in iter(lambda: _NEXT.search(text, place), None):
+        place = found.end()
+        if found[0] == '"':
+            closing = _STRING.match(text, place)
             if closing is None:
                 return None
             place = closing.end()
-            continue
-        if sign in "{[":
+        elif found[0] in "{[":
             depth += 1
-        elif sign in "}]":
+        else:
             depth -= 1
             if not depth:
-                return place + 1
-        place += 1
+                return place
     return None
+
+
+_NEXT = re.compile(r'["{}\[\]]')
 
 
 def _objects(text: str) -> Iterator[Mapping[str, Any]]:
     """The innermost complete objects in a text, in order."""
-    for found in re.finditer(r'\{(?:[^{}"]|"(?:[^"\\]|\\.)*")*\}', text):
-        try:
-            value = json.loads(found[0], strict=False)
-        except ValueError:
+    for found in _OBJECT.finditer(text):
+        value = _load(found[0])
+        if value is None:
             value = _mended(found[0])
         if isinstance(value, Mapping):
             yield cast("Mapping[str, Any]", value)

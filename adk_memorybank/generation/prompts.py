@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -41,8 +42,9 @@ Answer with JSON alone: {{"facts": [{{"fact": "…", "topic": "…", "event": 1,
 the number of the event that says it.
 """
 
-_FIRST_PERSON = 'in the first person, as the user would say it ("I work at Google.")'
-_THIRD_PERSON = 'in the third person ("The user works at Google.")'
+_FIRST_SAMPLE, _THIRD_SAMPLE = "I work at Google.", "The user works at Google."
+_FIRST_PERSON = f'in the first person, as the user would say it ("{_FIRST_SAMPLE}")'
+_THIRD_PERSON = f'in the third person ("{_THIRD_SAMPLE}")'
 
 _CONSOLIDATION = """\
 You keep the long-term memory of an assistant. New facts have come; decide how they change the memories that are there.
@@ -92,7 +94,7 @@ _SILENT = Example(turns=[("user", "Thanks, that helped! What would you do if you
 
 def extraction_instruction(request: ExtractionRequest) -> str:
     """The fixed part of an extraction: rules, topics and examples."""
-    topics = "\n".join(f"- {topic.name}: {' '.join(topic.description.split())}" for topic in request.topics)
+    topics = "\n".join(f"- {topic.name}: {_line(topic.description)}" for topic in request.topics)
     examples = [_example(example) for example in shown_examples(request)]
     return _EXTRACTION.format(
         perspective=_THIRD_PERSON if request.third_person else _FIRST_PERSON,
@@ -105,6 +107,15 @@ def shown_examples(request: ExtractionRequest) -> list[Example]:
     """The built-in examples of the topics that were asked for, and the configured ones."""
     built_in = [_BUILT_IN[topic.name] for topic in request.topics if topic.name in _BUILT_IN]
     return [*built_in, _SILENT, *request.examples]
+
+
+def shown_texts(request: ExtractionRequest) -> list[str]:
+    """All that the fixed part of an extraction says by way of example: none of it can become a fact."""
+    texts = [_THIRD_SAMPLE if request.third_person else _FIRST_SAMPLE]
+    for example in shown_examples(request):
+        texts += [text for _, text in example.turns]
+        texts += [fact for fact, _ in example.facts]
+    return texts
 
 
 def extraction_contents(turns: Sequence[Turn]) -> str:
@@ -172,7 +183,7 @@ def _list_of(name: str, item: types.Schema) -> types.Schema:
 
 
 def _memory(number: int, candidate: Candidate) -> str:
-    topics = ", ".join(candidate.topics)
+    topics = ", ".join(_line(topic) for topic in candidate.topics)
     earlier = "".join(f"; before: {_quoted(fact)}" for fact in candidate.earlier)
     return f"{number} {_when(candidate.time)} [{topics}] {_quoted(candidate.fact)}{earlier}"
 
@@ -183,12 +194,20 @@ def _example(example: Example) -> str:
         {"fact": fact, **({"topic": topics[0]} if topics else {})}  # of the user's own examples some name none
         for fact, topics in example.facts
     ]
-    return f"<example>{said} => {json.dumps(facts, ensure_ascii=False)}</example>"
+    return f"<example>{said} => {_quoted(facts)}</example>"
 
 
-def _quoted(text: str) -> str:
-    """As a JSON string in which no tag can be closed."""
-    return json.dumps(text, ensure_ascii=False).replace("<", "\\u003c")
+def _quoted(value: object) -> str:
+    """As JSON on one line, in which no tag can be closed."""
+    return _BREAKING.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(value, ensure_ascii=False))
+
+
+_BREAKING = re.compile("[<\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+
+
+def _line(text: str) -> str:
+    """On one line, without a tag in it."""
+    return " ".join(text.replace("<", " ").split())
 
 
 def _when(time: datetime | None) -> str:

@@ -75,15 +75,18 @@ class Folder:
             self._file.close()
             self._file = None
 
-    def in_use(self) -> StoreInUse:
-        """The error that says who owns the folder and what to do about it."""
+    def owner(self) -> str:
+        """The process that owns the folder, or owned it last."""
         try:
             owner = json.loads(self._owner.read_text())
-            who = f"process {owner['pid']} ({owner['command']})"
+            return f"process {owner['pid']} ({owner['command']})"
         except (OSError, ValueError, KeyError):
-            who = "another process"
+            return "another process"
+
+    def in_use(self) -> StoreInUse:
+        """The error that says who owns the folder and what to do about it."""
         return StoreInUse(
-            f"{self.path} is in use by {who}, and its vectors can be opened by one process only. What was added is "
-            "accepted and done by that process. End it, use another folder, or let one process serve the bank to all: "
-            "`adk-memorybank serve`"
+            f"{self.path} is in use by {self.owner()}, and its vectors can be opened by one process only. What is "
+            "added here is accepted all the same, and done by that process. To search, end it, use another folder, or let "
+            "that one process serve all users"
         )

@@ -21,6 +21,9 @@ VERSION = 1
 
 metadata = MetaData()
 
+_Json = JSON(none_as_null=True)
+"""None is NULL, not the JSON text `null`, so that conditions on it hold."""
+
 _Serial = BigInteger().with_variant(Integer, "sqlite")
 """SQLite counts up by itself only in a column that is called INTEGER."""
 
@@ -36,7 +39,7 @@ banks = Table(
     metadata,
     Column("id", String, primary_key=True),
     Column("display_name", Text, nullable=False),
-    Column("config", JSON, nullable=False),  # only what was set: defaults are filled in when it is read
+    Column("config", _Json, nullable=False),  # only what was set: defaults are filled in when it is read
     Column("embedder", Text),  # set with the first vector, together with the dimension
     Column("dimension", Integer),
     Column("create_time", BigInteger, nullable=False),
@@ -63,13 +66,13 @@ memories = Table(
     Column("scope_id", ForeignKey("scopes.id"), nullable=False),
     Column("fact", Text, nullable=False),
     Column("fact_version", BigInteger, nullable=False),  # new with each change of the fact: names its vector
-    Column("topics", JSON, nullable=False),
-    Column("metadata", JSON, nullable=False),
+    Column("topics", _Json, nullable=False),
+    Column("metadata", _Json, nullable=False),
     Column("display_name", Text, nullable=False, default=""),
     Column("description", Text, nullable=False, default=""),
     Column("memory_type", String, nullable=False),
-    Column("structured_content", JSON),
-    Column("sources", JSON, nullable=False),
+    Column("structured_content", _Json),
+    Column("sources", _Json, nullable=False),
     Column("author", Text, nullable=False, default="user"),
     Column("event_time", BigInteger),
     Column("create_time", BigInteger, nullable=False),
@@ -88,12 +91,12 @@ revisions = Table(
     Column("memory_id", String, nullable=False),
     Column("scope_id", ForeignKey("scopes.id"), nullable=False),
     Column("fact", Text, nullable=False),
-    Column("topics", JSON, nullable=False),
-    Column("labels", JSON, nullable=False),
-    Column("extracted_memories", JSON, nullable=False),
-    Column("sources", JSON, nullable=False),
-    Column("structured_data", JSON),
-    Column("remains", JSON),  # of a deleted memory, what a rollback needs and no other revision says
+    Column("topics", _Json, nullable=False),
+    Column("labels", _Json, nullable=False),
+    Column("extracted_memories", _Json, nullable=False),
+    Column("sources", _Json, nullable=False),
+    Column("structured_data", _Json),
+    Column("remains", _Json),  # of a deleted memory, what a rollback needs and no other revision says
     Column("event_time", BigInteger),
     Column("create_time", BigInteger, nullable=False),
     Column("expire_time", BigInteger),
@@ -109,8 +112,8 @@ streams = Table(
     Column("id", _Serial, primary_key=True),
     Column("scope_id", ForeignKey("scopes.id"), nullable=False),
     Column("name", String, nullable=False),
-    Column("rule", JSON),  # the trigger that the latest request set; empty: the bank's default
-    Column("options", JSON),  # what the latest request wants of the memories: the last writer wins
+    Column("rule", _Json),  # the trigger that the latest request set; empty: the bank's default
+    Column("options", _Json),  # what the latest request wants of the memories: the last writer wins
     Column("first_arrival", BigInteger),  # of the events that wait
     Column("last_arrival", BigInteger),
     Column("due_time", BigInteger),  # when a time rule fires
@@ -128,7 +131,7 @@ events = Table(
     Column("event_id", String, nullable=False),
     Column("role", String, nullable=False),
     Column("author", Text, nullable=False),
-    Column("content", JSON),  # the parts; empty once nothing needs them any more
+    Column("content", _Json),  # the parts; empty once nothing needs them any more
     Column("event_time", BigInteger),
     Column("arrive_time", BigInteger, nullable=False),
     Column("state", String, nullable=False),  # waiting, claimed, read
@@ -158,12 +161,12 @@ operations = Table(
     Column("kind", String, nullable=False),
     Column("state", String, nullable=False),  # pending, running, done
     Column("epoch", BigInteger, nullable=False),
-    Column("options", JSON, nullable=False),
-    Column("direct_memories", JSON),  # dropped at the end
-    Column("passed_over", JSON, nullable=False),
-    Column("result", JSON),
-    Column("error", JSON),
-    Column("last_error", JSON),
+    Column("options", _Json, nullable=False),
+    Column("direct_memories", _Json),  # dropped at the end
+    Column("passed_over", _Json, nullable=False),
+    Column("result", _Json),
+    Column("error", _Json),
+    Column("last_error", _Json),
     Column("attempts", Integer, nullable=False, default=0),  # ended by a passing fault
     Column("starts", Integer, nullable=False, default=0),  # since the last attempt that ended
     Column("first_fault_time", BigInteger),

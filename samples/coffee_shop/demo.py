@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import tempfile
-import warnings
 from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
@@ -21,10 +20,7 @@ from rich.console import Console
 from rich.table import Table
 
 from adk_memorybank import MemoryBankService
-
-warnings.filterwarnings("ignore", message=r"\[EXPERIMENTAL\]")  # ADK, about features of its own
-
-from samples.coffee_shop.agent import root_agent  # noqa: E402 - after the filter
+from samples.coffee_shop.agent import root_agent
 
 APP = "coffee_shop"
 FIRST_VISIT = (

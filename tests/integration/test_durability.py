@@ -411,7 +411,7 @@ class TestTriggers:
     async def test_a_trigger_survives_a_restart(self, tmp_path: Path, clock: ManualClock) -> None:
         folder = tmp_path / "m"
         async with opened(folder, clock=clock) as memory:
-            await self._add(memory, ["a one"], generation_trigger_config=self._rule(event_count=2, idle_duration="1h"))
+            await self._add(memory, ["a one"], generation_trigger_config=self._rule(event_count=2, idle_duration="3600s"))
         generator = ScriptedGenerator()
         async with opened(folder, generator, clock=clock) as memory:
             await self._add(memory, ["a one", "b two"])

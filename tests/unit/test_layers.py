@@ -36,7 +36,7 @@ FLOORS: dict[str, set[str]] = {
     },
     "storage": {"storage"},
     "subjects": {"generation", "operations", "retrieval"},
-    "bank": {"bank", "bank_operations", "banks", "engine", "intake", "memories", "parts", "pipeline", "planning"},
+    "bank": {"bank", "bank_operations", "banks", "engine", "intake", "memories", "overview", "parts", "pipeline", "planning"},
     "faces": {"__main__", "cli", "custom_metadata", "plugin", "server", "service"},
     "top": {"testing"},
 }
