@@ -88,16 +88,26 @@ class HashEmbedder:
         return rows
 
 
-Answer = str | dict[str, Any] | list[Any] | BaseException | Callable[[LlmRequest], Any]
+Answer = (
+    str
+    | dict[str, Any]
+    | list[Any]
+    | types.Part
+    | types.Content
+    | LlmResponse
+    | BaseException
+    | Callable[[LlmRequest], Any]
+)
 
 
 class ScriptedLlm(BaseLlm):
     """An ADK model that answers by a script.
 
     Args:
-        answers: one for each call, in order: a text, something to be written as JSON, an error to be raised, or a
-            function of the request that gives one of these (or awaits one). The last one is given again when the
-            script has ended, if `repeat` is set; else a further call is an `AssertionError`.
+        answers: one for each call, in order: a text, something to be written as JSON, a part, a content or a whole
+            response, an error to be raised, or a function of the request that gives one of these (or awaits one).
+            The last one is given again when the script has ended, if `repeat` is set; else a further call is an
+            `AssertionError`.
         repeat: go on with the last answer.
 
     Attributes:
@@ -129,14 +139,24 @@ class ScriptedLlm(BaseLlm):
                 answer = await answer
         if isinstance(answer, BaseException):
             raise answer
-        text = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
-        yield LlmResponse(content=types.Content(role="model", parts=[types.Part(text=text)]))
+        yield _response(answer)
 
     def _next(self) -> Any:
         if not self._answers:
             raise AssertionError("the script has no answer for a further call")
         last = self.repeat and len(self._answers) == 1
         return self._answers[0] if last else self._answers.pop(0)
+
+
+def _response(answer: Any) -> LlmResponse:
+    if isinstance(answer, LlmResponse):
+        return answer
+    if isinstance(answer, types.Content):
+        return LlmResponse(content=answer)
+    if isinstance(answer, types.Part):
+        return LlmResponse(content=types.Content(role="model", parts=[answer]))
+    text = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
+    return LlmResponse(content=types.Content(role="model", parts=[types.Part(text=text)]))
 
 
 class ScriptedGenerator:

@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from numpy import float32
 from numpy.typing import NDArray
 
 from adk_memorybank.generation.topics import Example, Topic
+from adk_memorybank.schemas import SchemaConfig
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +41,18 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class ExtractionRequest:
+    """What to read and what to look for.
+
+    Attributes:
+        topics: of facts; empty where no facts are wanted.
+        schemas: of the profiles whose fields are to be filled in.
+    """
+
     turns: Sequence[Turn]
     topics: Sequence[Topic]
     examples: Sequence[Example] = ()
     third_person: bool = False
+    schemas: Sequence[SchemaConfig] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +74,25 @@ class ExtractedFact:
     time: datetime | None = None
     forget: bool = False
     explicit: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FieldValue:
+    """A value for one field of a profile, or a request to forget it.
+
+    Attributes:
+        value: JSON. Of a request to forget, the items that are to go; None for the whole field.
+        turns: indices into the request's turns, the new ones that the value was drawn from.
+        time: when the newest of these turns was said.
+        forget: True where the user asked to forget it, or took it back without a new value.
+    """
+
+    schema_id: str
+    field: str
+    value: Any
+    turns: tuple[int, ...]
+    time: datetime | None = None
+    forget: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,10 +156,12 @@ class Extraction:
 
     Attributes:
         notes: what was left out and why, in words without any fact's text.
+        values: for the fields of the request's schemas.
     """
 
     facts: list[ExtractedFact] = field(default_factory=list[ExtractedFact])
     notes: list[str] = field(default_factory=list[str])
+    values: list[FieldValue] = field(default_factory=list[FieldValue])
 
 
 class Generator(Protocol):

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from google.genai import types
 
 from adk_memorybank.errors import ModelOutputError, Unavailable
 from adk_memorybank.generation import prompts
-from adk_memorybank.generation.answers import Answer, field, numbers_of, read_answer, text_of
+from adk_memorybank.generation.answers import Answer, clean, field, numbers_of, read_answer, text_of
+from adk_memorybank.generation.deciding import decisions_of
 from adk_memorybank.generation.generator import (
     ConsolidationRequest,
     Decision,
@@ -30,9 +34,13 @@ logger = logging.getLogger("google_adk.adk_memorybank.generation.llm")
 
 MOST_CANDIDATES = 40
 """Memories shown in one consolidation, the nearest of every fact first."""
+DEADLINE = timedelta(seconds=60)
+"""Of one call of a model. One that hangs is given up, and its operation tried again later."""
 _FORGETTING = "EXPLICIT_INSTRUCTIONS"
-_ABOUT_USER = ("USER_PERSONAL_INFO", "USER_PREFERENCES")
-_PASSING_CODES = ("RESOURCE_EXHAUSTED", "UNAVAILABLE", "DEADLINE_EXCEEDED", "429", "500", "503", "504")
+_ABOUT_USER = ("USER_PERSONAL_INFO", "USER_PREFERENCES", _FORGETTING)
+_PASSING_CODES = ("RESOURCE_EXHAUSTED", "UNAVAILABLE", "DEADLINE_EXCEEDED", "429", "500", "502", "503", "504")
+_NO_KEY = re.compile(r"no api[ _]?key|missing key inputs|api_key.*must be set", re.IGNORECASE)
+"""What Google's client says where it has no credentials: no error class of its own tells it."""
 
 
 class LlmGenerator:
@@ -42,12 +50,14 @@ class LlmGenerator:
         name: of the model.
         make: makes it, on the loop that calls it.
         embed: unit vectors, to tell a paraphrase from an invention.
+        deadline: of one call of the model.
     """
 
-    def __init__(self, *, name: str, make: Callable[[], BaseLlm], embed: Embed) -> None:
+    def __init__(self, *, name: str, make: Callable[[], BaseLlm], embed: Embed, deadline: timedelta = DEADLINE) -> None:
         self.name = name
         self._make = make
         self._embed = embed
+        self._deadline = deadline.total_seconds()
         self._model: BaseLlm | None = None
 
     async def extract(self, request: ExtractionRequest) -> Extraction:
@@ -55,6 +65,7 @@ class LlmGenerator:
 
         Raises:
             ModelOutputError: an answer could not be read, nor its repair.
+            Unavailable, TimeoutError: a passing fault, as what the model's own client raises for one.
         """
         notes: list[str] = []
         facts: dict[tuple[str, bool], ExtractedFact] = {}
@@ -65,6 +76,8 @@ class LlmGenerator:
             answer = await self._ask(instruction, contents, schema, name="facts", key="fact")
             if answer.cut:
                 notes.append("an answer of the model broke off: its complete facts were kept")
+            if answer.left_out:
+                notes.append(f"{answer.left_out} facts beyond the first {len(answer.items)} of an answer were dropped")
             for fact in self._facts(answer, pieces, request, notes):
                 key = (same_text(fact.fact), fact.forget)
                 known = facts.get(key)
@@ -94,7 +107,7 @@ class LlmGenerator:
             name="decisions",
             key="action",
         )
-        return _decisions(answer, request, shown)
+        return decisions_of(answer.items, request, shown)
 
     async def _ask(self, instruction: str, contents: str, schema: types.Schema, *, name: str, key: str) -> Answer:
         """One question, and where its answer can't be read one attempt to repair it."""
@@ -119,30 +132,41 @@ class LlmGenerator:
 
         if self._model is None:
             self._model = self._make()
+        model = self._model
         config = types.GenerateContentConfig(
             system_instruction=instruction,
             response_schema=schema,
             response_mime_type="application/json",
             temperature=0.0,
         )
-        request = LlmRequest(model=self._model.model, contents=contents, config=config)
+        request = LlmRequest(model=model.model, contents=contents, config=config)
+        try:
+            async with asyncio.timeout(self._deadline):
+                responses = [response async for response in model.generate_content_async(request, stream=False)]
+        except TimeoutError as error:
+            raise Unavailable(f"{self.name} gave no answer within {self._deadline:g} seconds") from error
+        except ValueError as error:
+            if not _NO_KEY.search(str(error)):
+                raise
+            raise Unavailable(f"{self.name} has no credentials: {error}") from error
         texts: list[str] = []
-        async for response in self._model.generate_content_async(request, stream=False):
-            if response.error_code:
-                message = f"{self.name}: {response.error_code}: {response.error_message or ''}"
-                if any(code in str(response.error_code) for code in _PASSING_CODES):
-                    raise Unavailable(message)
-                if not (response.content and response.content.parts):
-                    raise ModelOutputError(message)
+        for response in responses:
             parts = (response.content.parts or []) if response.content else []
+            if response.error_code:
+                code = str(getattr(response.error_code, "value", response.error_code))
+                message = f"{self.name}: {code}: {response.error_message or ''}"
+                if code in _PASSING_CODES:
+                    raise Unavailable(message)
+                if not parts:
+                    raise ModelOutputError(message)
             texts += [part.text for part in parts if part.text and not part.thought]
-        return "".join(texts)
+        return clean("".join(texts))
 
     def _facts(
         self, answer: Answer, pieces: Sequence[Piece], request: ExtractionRequest, notes: list[str]
     ) -> list[ExtractedFact]:
         """The good facts of an answer, checked against what was asked."""
-        topics = {topic.name.casefold(): topic.name for topic in request.topics}
+        topics = {_spelling(topic.name): topic.name for topic in request.topics}
         user_spoke = any(turn.new and turn.role == "user" for turn in request.turns)
         facts: list[ExtractedFact] = []
         for item in answer.items:
@@ -152,12 +176,14 @@ class LlmGenerator:
             piece = _piece(item, pieces, text)
             if not text or len(text) > LONGEST_FACT:
                 notes.append(f"a fact of {len(text)} characters was dropped")
-            elif not named or (forget and _FORGETTING not in topics.values()):
+            elif not (named or forget) or (forget and _FORGETTING not in topics.values()):
                 notes.append("a fact that fits no configured topic was dropped")
             elif piece is None:
                 notes.append("a fact that names no new event was dropped")
-            elif piece.turn.role == "model" and user_spoke and all(topic in _ABOUT_USER for topic in named):
-                notes.append("what the assistant said was not kept as a fact about the user")
+            elif piece.turn.role == "model" and (
+                forget or (user_spoke and all(topic in _ABOUT_USER for topic in named))
+            ):
+                notes.append("what the assistant said was not taken for the user's word")
             else:
                 facts.append(
                     ExtractedFact(
@@ -175,8 +201,13 @@ class LlmGenerator:
 def _named_topics(item: Mapping[str, Any], topics: Mapping[str, str]) -> tuple[str, ...]:
     given = field(item, "topic")
     values: list[Any] = list(given) if isinstance(given, list) else [given]
-    known = [topics[text.casefold()] for value in values if (text := text_of(value)).casefold() in topics]
+    known = [topics[spelling] for value in values if (spelling := _spelling(text_of(value))) in topics]
     return tuple(dict.fromkeys(known))
+
+
+def _spelling(topic: str) -> str:
+    """As a topic's name is compared: models change its case, and its underscores to spaces."""
+    return re.sub(r"[\s_-]+", "_", topic.strip()).casefold()
 
 
 def _piece(item: Mapping[str, Any], pieces: Sequence[Piece], text: str) -> Piece | None:
@@ -207,59 +238,3 @@ def _shown(request: ConsolidationRequest) -> list[int]:
     rounds = max((len(proposed) for proposed in request.proposed), default=0)
     in_turn = [proposed[place] for place in range(rounds) for proposed in request.proposed if place < len(proposed)]
     return list(dict.fromkeys(in_turn))[:MOST_CANDIDATES]
-
-
-def _decisions(answer: Answer, request: ConsolidationRequest, shown: Sequence[int]) -> list[Decision]:
-    """An answer's decisions, in such a way that no fact is lost and none is stored twice."""
-    by_text = {same_text(request.candidates[index].fact): index for index in shown}
-    decisions: list[Decision] = []
-    covered: set[int] = set()
-    for item in answer.items:
-        action = str(field(item, "action") or "").casefold()
-        facts = tuple(number - 1 for number in numbers_of(field(item, "new")) if 1 <= number <= len(request.facts))
-        numbers = [number for number in numbers_of(field(item, "memory")) if 1 <= number <= len(shown)]
-        if not facts or action not in ("create", "add", "update", "delete"):
-            continue
-        candidate = shown[numbers[0] - 1] if numbers else None
-        if action == "delete" and all(request.facts[fact].forget for fact in facts):
-            named = [shown[number - 1] for number in numbers]
-            decisions += [Decision(action="delete", facts=facts, candidate=memory) for memory in named]
-            covered.update(facts)
-            continue
-        decisions.append(_kept(item, facts, candidate, request, by_text, deletes=action == "delete"))
-        covered.update(facts)
-    for index, fact in enumerate(request.facts):
-        if index not in covered and not fact.forget:
-            decisions.append(_kept({}, (index,), None, request, by_text, deletes=False))
-    return decisions
-
-
-def _kept(
-    item: Mapping[str, Any],
-    facts: tuple[int, ...],
-    candidate: int | None,
-    request: ConsolidationRequest,
-    by_text: Mapping[str, int],
-    *,
-    deletes: bool,
-) -> Decision:
-    """A creation or an update. A deletion by a fact that says something becomes an update: the fact must stay."""
-    kept = tuple(fact for fact in facts if not request.facts[fact].forget) or facts
-    newest = request.facts[kept[-1]]
-    text = "" if deletes else text_of(item.get("fact"))
-    if not text or len(text) > LONGEST_FACT:
-        text = newest.fact
-    # The same text elsewhere is the same memory, whatever number was named.
-    candidate = by_text.get(same_text(text), candidate)
-    topics = tuple(dict.fromkeys(topic for fact in kept for topic in request.facts[fact].topics))
-    if candidate is None:
-        return Decision(action="create", facts=kept, fact=text, topics=topics)
-    before = same_text(request.candidates[candidate].fact)
-    return Decision(
-        action="update",
-        facts=kept,
-        candidate=candidate,
-        fact=text,
-        topics=topics,
-        replaces=before not in same_text(text),
-    )

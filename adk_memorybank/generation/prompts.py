@@ -67,6 +67,9 @@ Answer with JSON alone: {"decisions": [{"action": "update", "new": [1], "memory"
 the numbers of the new facts behind the decision, and memory is the number of a memory (left out for "create").
 """
 
+_BREAKING = re.compile("[<\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+"""What could open or close a tag, begin a line, or not be sent."""
+
 _REPAIR = """\
 Your answer could not be read: {problem}. Answer once more, with the JSON alone, complete and as described.
 """
@@ -202,12 +205,9 @@ def _quoted(value: object) -> str:
     return _BREAKING.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(value, ensure_ascii=False))
 
 
-_BREAKING = re.compile("[<\x7f-\x9f\u2028\u2029\ud800-\udfff]")
-
-
 def _line(text: str) -> str:
     """On one line, without a tag in it."""
-    return " ".join(text.replace("<", " ").split())
+    return " ".join(text.replace("<", "‹").split())
 
 
 def _when(time: datetime | None) -> str:

@@ -87,6 +87,6 @@ class Folder:
         """The error that says who owns the folder and what to do about it."""
         return StoreInUse(
             f"{self.path} is in use by {self.owner()}, and its vectors can be opened by one process only. What is "
-            "added here is accepted all the same, and done by that process. To search, end it, use another folder, or let "
-            "that one process serve all users"
+            "added here is accepted all the same, and done by that process. To search, end it, use another folder, or "
+            "let that one process serve all users"
         )

