@@ -21,7 +21,9 @@ from adk_memorybank.resources import (
     MAX_DIRECT_MEMORIES,
     Forgotten,
     Memory,
+    MemoryProfile,
     MemoryRevision,
+    MemoryType,
     MetadataValue,
     Operation,
     RetrievedMemory,
@@ -323,7 +325,7 @@ class MemoryBank:
         top_k: int | None = None,
         by: Order = "fused",
     ) -> list[RetrievedMemory]:
-        """Memories of exactly this scope.
+        """Memories of exactly this scope; the fields of its profiles come by `retrieve_profiles`.
 
         Args:
             query: what they are ranked by; without it all come, the newest first.
@@ -340,7 +342,7 @@ class MemoryBank:
 
         async def retrieve() -> list[RetrievedMemory]:
             if query is None:
-                listed = await self._memories.list(valid)
+                listed = await self._memories.list(valid, memory_types=[MemoryType.NATURAL_LANGUAGE_COLLECTION])
                 return [RetrievedMemory(memory=memory) for memory in listed[:top_k]]
             if by != "words":
                 await self._engine.need_vectors()
@@ -353,6 +355,13 @@ class MemoryBank:
             return found or []
 
         return await self._call(retrieve())
+
+    async def retrieve_profiles(self, *, scope: Mapping[str, str]) -> dict[str, MemoryProfile]:
+        """The profiles of exactly this scope, by the ids of their schemas.
+
+        Only schemas that the configuration has for this scope, and only those of which anything is known.
+        """
+        return await self._call(self._memories.profiles(validate_scope(scope)))
 
     async def forget(self, *, scope: Mapping[str, str]) -> Forgotten:
         """Removes everything about a scope at once: memories, revisions, events, operations and vectors.

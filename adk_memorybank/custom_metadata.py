@@ -56,7 +56,9 @@ class EventsRequest:
     """What `custom_metadata` asks of events that are added.
 
     Attributes:
-        force_flush: read all that waits now; what only a generation understands asks for that too.
+        force_flush: read all that waits now.
+        at_once: read the events that come with it now, and what waits before them: asked for by every key that only a
+            generation understands.
         trigger: as `GenerationTriggerConfig.parse` takes it.
         wait: for the end of the operation.
     """
@@ -64,6 +66,7 @@ class EventsRequest:
     options: GenerationOptions
     stream_id: str = ""
     force_flush: bool = False
+    at_once: bool = False
     trigger: Any = None
     wait: bool = False
 
@@ -87,11 +90,12 @@ def events_request(custom_metadata: Mapping[str, object] | None) -> EventsReques
         allowed_topics=_topics(given, "allowed_topics") or None,  # an empty list restricts nothing, as on the wire
         revision=revision,
     )
-    generates = any(key in given for key in _GENERATE_KEYS)
+    generates = any(key in given for key in _GENERATE_KEYS) and "generation_trigger_config" not in given
     return EventsRequest(
         options=options,
         stream_id=_text(given, "stream_id"),
-        force_flush=_flag(given, "force_flush") or (generates and "generation_trigger_config" not in given),
+        force_flush=_flag(given, "force_flush") or False,
+        at_once=generates,
         trigger=given.get("generation_trigger_config"),
         wait=_flag(given, "wait_for_completion") or False,
     )

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from adk_memorybank.clock import Clock, SystemClock
-from adk_memorybank.errors import StoreInUse
+from adk_memorybank.errors import FailedPrecondition
 from adk_memorybank.operations.queue import Queue, Work
 from adk_memorybank.operations.streams import Streams
 from adk_memorybank.operations.worker import Worker
@@ -29,7 +29,7 @@ from adk_memorybank.storage import forgetting, records
 from adk_memorybank.storage.database import Database
 from adk_memorybank.storage.folder import Folder
 from adk_memorybank.storage.records import ScopeRow
-from adk_memorybank.storage.vectors import Vectors, vector_id
+from adk_memorybank.storage.vectors import Vectors, lost_at_fork, vector_id
 from adk_memorybank.threads import LoopThread
 
 logger = logging.getLogger("google_adk.adk_memorybank.engine")
@@ -111,7 +111,7 @@ class Engine:
         self.searcher = Searcher(self.database, self.reader)
         logger.info("the memory bank's store is %s", self.folder.path)
         if not await self._own() and not self._waits_for_another:
-            logger.warning("%s", self.folder.in_use())
+            logger.warning("%s", self._why_not())
         self._start(self._keep_house())
 
     @property
@@ -125,7 +125,7 @@ class Engine:
         """Takes the folder's lock, and with it the vectors and the work, unless another process has it."""
         if self._worker is not None:
             return True
-        if not self.folder.try_own():
+        if lost_at_fork() or not self.folder.try_own():
             return False
         self._vectors = Vectors(self.folder.chroma)
         self.reader.vectors = self._vectors
@@ -190,6 +190,7 @@ class Engine:
         self._banks.pop(bank_id, None)
         if deleted:
             self.reader.drop(bank_id=bank_id)
+            await self.database.rewrite()
             await self.erase()
             if self._vectors is not None:
                 await self._vectors.drop_bank(bank_id)
@@ -209,11 +210,12 @@ class Engine:
 
         Raises:
             StoreInUse: another process owns the folder, and did not let go of it within two seconds.
+            FailedPrecondition: this process was forked from one that used vectors.
         """
         deadline = time.monotonic() + TAKEOVER_PATIENCE
         while not await self._take_over():
-            if time.monotonic() > deadline and not self._waits_for_another:
-                error: StoreInUse = self.folder.in_use()
+            if lost_at_fork() or (time.monotonic() > deadline and not self._waits_for_another):
+                error = self._why_not()
                 if not self._told_in_use:
                     self._told_in_use = True
                     logger.error("%s", error)
@@ -221,6 +223,16 @@ class Engine:
             await asyncio.sleep(0.1)
         assert self._vectors is not None  # `_own` has set it
         return self._vectors
+
+    def _why_not(self) -> FailedPrecondition:
+        """The error that says why this process does not own the folder."""
+        if not lost_at_fork():
+            return self.folder.in_use()
+        return FailedPrecondition(
+            f"this process was forked from one that had opened Chroma, which can't be used after a fork: the vectors "
+            f"of {self.folder.path} can't be read here. What is added here is accepted all the same, and done by the "
+            "process that owns the folder. Fork before the first search, or start processes by `spawn`"
+        )
 
     async def _take_over(self) -> bool:
         if self._worker is not None:
@@ -265,6 +277,7 @@ class Engine:
         async with self.database.write() as connection:
             forgotten = await forgetting.forget_scope(connection, scope=scope)
         self.reader.drop(bank_id=scope.bank_id, scope_id=scope.id)
+        await self.database.rewrite()
         await self.erase()
         return forgotten
 
@@ -404,12 +417,24 @@ _engines: dict[Path, Engine] = {}
 _lock = threading.Lock()
 _leaving: list[Engine] = []
 """Engines that are being closed."""
+_open_at_fork: set[Path] = set()
+"""Folders whose database a parent process had open when it was forked."""
 _left_behind: list[Engine] = []
 """Engines of a parent process. Kept from the garbage collector: its database connections are not ours to close."""
 
 
 def share(path: Path, *, clock: Clock | None = None) -> Engine:
-    """The engine of a folder in this process; every call of this is to be met by one of `leave`."""
+    """The engine of a folder in this process; every call of this is to be met by one of `leave`.
+
+    Raises:
+        FailedPrecondition: the folder was open when this process was forked.
+    """
+    if path in _open_at_fork:
+        # SQLite would take its locks, that only the parent holds, for held here too: what is written could be lost.
+        raise FailedPrecondition(
+            f"{path} was open when this process was forked, and SQLite can't be used across a fork: open it after "
+            "the fork only, or start processes by `spawn`"
+        )
     with _lock:
         engine = _engines.get(path)
         if engine is None or not engine.alive:
@@ -443,6 +468,7 @@ def _after_fork() -> None:
     _lock = threading.Lock()
     for engine in [*_engines.values(), *_leaving]:
         engine.folder.release()
+        _open_at_fork.add(engine.folder.path)
         _left_behind.append(engine)
     _engines.clear()
     _leaving.clear()

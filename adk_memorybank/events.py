@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, cast
 
@@ -27,6 +28,27 @@ _OTHER_PARTS = (
 MAX_ID_BYTES = 4096
 
 
+MAX_MEDIA_BYTES = 8_000_000
+"""Of one part's data. What is larger belongs into a file that the event points to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Media:
+    """An image, a sound, a film or a document: its bytes, or where it lies."""
+
+    mime_type: str
+    data: bytes = b""
+    uri: str = ""
+
+    def to_json(self) -> dict[str, str]:
+        return {"mime_type": self.mime_type, "data": base64.b64encode(self.data).decode(), "uri": self.uri}
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, str]) -> Media:
+        """The inverse of `to_json`."""
+        return cls(stored["mime_type"], base64.b64decode(stored["data"]), stored["uri"])
+
+
 @dataclass(frozen=True, slots=True)
 class Event:
     """One event of a conversation.
@@ -35,6 +57,7 @@ class Event:
         event_id: unique in its stream; empty where the caller gave none, and then the event always counts as new.
         role: `user` or `model`; anything else is kept as it came and fails the generation that reads it.
         texts: what was said, part by part.
+        media: what was shown. Kept only where the bank's model can look at it.
         passed_over: kinds of the parts that can't be read, such as `function_call` or `inline_data image/png`.
         time: when it happened, in UTC.
     """
@@ -46,12 +69,21 @@ class Event:
     passed_over: tuple[str, ...] = ()
     time: datetime | None = None
     session_id: str = ""
+    media: tuple[Media, ...] = ()
+
+    def without_media(self) -> Event:
+        """The event for a reader of texts: what was shown is passed over, each by its kind."""
+        if not self.media:
+            return self
+        kinds = [f"{'file_data' if media.uri else 'inline_data'} {media.mime_type}".strip() for media in self.media]
+        return replace(self, media=(), passed_over=(*self.passed_over, *kinds))
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
     text: str = ""
-    kind: str = field(default="")
+    kind: str = ""
+    media: Media | None = None
 
 
 def read_event(event: Any, *, session_id: str = "", path: str = "event") -> Event:
@@ -78,14 +110,21 @@ def read_event(event: Any, *, session_id: str = "", path: str = "event") -> Even
         role = "user" if author == "user" else "model"
     role = role or "user"
     texts: list[str] = []
+    media: list[Media] = []
     passed_over: list[str] = []
     for part in _parts(content, path=path):
         if part.text:
             texts.append(part.text)
+        elif part.media is not None:
+            media.append(part.media)
         elif part.kind:
             passed_over.append(part.kind)
     if texts and _get(event, "partial"):
-        texts, passed_over = [], ["partial"]  # a chunk of a stream: the whole text follows in an event of its own
+        texts, media, passed_over = (
+            [],
+            [],
+            ["partial"],
+        )  # a chunk of a stream: the whole text follows in an event of its own
     event_id = clean_text(str(_get(event, "event_id") or _get(event, "id") or ""))
     if len(event_id.encode()) > MAX_ID_BYTES:
         raise InvalidArgument(f"an id has at most {MAX_ID_BYTES} bytes", field=f"{path}.event_id")
@@ -99,6 +138,7 @@ def read_event(event: Any, *, session_id: str = "", path: str = "event") -> Even
         passed_over=tuple(passed_over),
         time=_time(_first(event, "event_time", "timestamp"), path=path),
         session_id=clean_text(session_id),
+        media=tuple(media),
     )
 
 
@@ -113,18 +153,11 @@ def read_session(session: Any) -> list[Event]:
     for index, raw in enumerate(session.events):
         event = read_event(raw, session_id=session_id, path=f"session.events[{index}]")
         if not event.event_id:
-            said = json.dumps([event.author, event.texts, event.passed_over, str(event.time)])
+            shown = [media.mime_type for media in event.media]
+            said = json.dumps([event.author, event.texts, shown, event.passed_over, str(event.time)])
             digest = hashlib.sha256(said.encode()).hexdigest()[:32]
             seen[digest] = seen.get(digest, 0) + 1
-            event = Event(
-                event_id=f"{digest}-{seen[digest]}",
-                role=event.role,
-                author=event.author,
-                texts=event.texts,
-                passed_over=event.passed_over,
-                time=event.time,
-                session_id=session_id,
-            )
+            event = replace(event, event_id=f"{digest}-{seen[digest]}")
         events.append(event)
     return events
 
@@ -158,12 +191,32 @@ def _read_part(part: Any, *, path: str) -> _Part:
     for name in ("inline_data", "file_data"):
         data = _get(part, name)
         if data is not None:
-            return _Part(kind=clean_text(f"{name} {_get(data, 'mime_type') or ''}").strip()[:100])
+            return _read_media(data, name, path=path)
     for name in _OTHER_PARTS:
         value = _get(part, name)
         if value is not None:
             return _Part(kind="auth_request" if _get(value, "name") == _AUTH_REQUEST else name)
     return _Part()
+
+
+def _read_media(value: Any, name: str, *, path: str) -> _Part:
+    mime_type = clean_text(str(_get(value, "mime_type") or ""))[:100]
+    uri = clean_text(str(_get(value, "file_uri") or ""))
+    if uri:
+        return _Part(media=Media(mime_type, uri=uri))
+    data = _get(value, "data") or b""
+    if isinstance(data, str):  # on the wire: base64 of either alphabet
+        try:
+            data = base64.b64decode(data.replace("-", "+").replace("_", "/"), validate=True)
+        except ValueError as error:
+            raise InvalidArgument("not base64", field=f"{path}.{name}.data") from error
+    if not isinstance(data, bytes | bytearray | memoryview):
+        raise InvalidArgument("bytes, or base64 of them", field=f"{path}.{name}.data")
+    data = bytes(data)
+    if not data or len(data) > MAX_MEDIA_BYTES:
+        why = "over 8 MB" if data else "without data"
+        return _Part(kind=f"{name} {mime_type} {why}".replace("  ", " "))
+    return _Part(media=Media(mime_type, data=data))
 
 
 def _first(value: Any, *names: str) -> Any:

@@ -12,6 +12,7 @@ from adk_memorybank.engine import Engine
 from adk_memorybank.events import Event
 from adk_memorybank.operations.streams import GENERATE_STREAM, Ingested
 from adk_memorybank.options import GenerationOptions
+from adk_memorybank.parts import BankParts
 from adk_memorybank.resources import Operation, Scope
 from adk_memorybank.storage import records
 from adk_memorybank.storage.database import AsyncConnection
@@ -44,14 +45,15 @@ class Intake:
             events = await streams.unseen(bank_id=self._bank_id, scope=scope, stream=stream, incoming=events)
             if not events:
                 return None
-        config = (await self._engine.parts(self._bank_id)).config.generation_config.generation_trigger_config
+        parts = await self._engine.parts(self._bank_id)
+        config = parts.config.generation_config.generation_trigger_config
         async with self._engine.database.write() as connection:
             row = await records.ensure_scope(connection, bank_id=self._bank_id, scope=scope)
             ingested = await streams.ingest(
                 connection,
                 scope=row,
                 stream=stream,
-                incoming=events,
+                incoming=_readable(events, parts),
                 rule=rule,
                 default_rule=None if config is None else config.generation_rule,
                 options=options,
@@ -80,6 +82,7 @@ class Intake:
         options: GenerationOptions,
     ) -> Operation:
         """Accepts one generation from events, or from facts."""
+        parts = await self._engine.parts(self._bank_id)
         async with self._engine.database.write() as connection:
             row = await records.ensure_scope(connection, bank_id=self._bank_id, scope=scope)
             if direct_memories is not None:
@@ -91,7 +94,7 @@ class Intake:
                     connection,
                     scope=row,
                     stream=GENERATE_STREAM,
-                    incoming=events,
+                    incoming=_readable(events, parts),
                     rule=None,
                     default_rule=None,
                     options=options,
@@ -107,6 +110,11 @@ class Intake:
         if operation_id is None:
             return None
         return (await self._engine.queue.read(connection, bank_id=self._bank_id, ids=[operation_id]))[0]
+
+
+def _readable(events: Sequence[Event], parts: BankParts) -> Sequence[Event]:
+    """The events as the bank's generator can read them: what it can't look at is not even stored."""
+    return events if parts.reads_media else [event.without_media() for event in events]
 
 
 def _of_the_conversation(event: Event) -> Event:

@@ -7,12 +7,13 @@ from dataclasses import replace
 from datetime import timedelta
 
 from adk_memorybank.engine import Engine
-from adk_memorybank.errors import NotFound
+from adk_memorybank.errors import InvalidArgument, NotFound
 from adk_memorybank.options import MemoryOptions, RevisionOptions
 from adk_memorybank.planning import creation_of, revision_of
-from adk_memorybank.resources import Memory, MemoryRevision, Scope
+from adk_memorybank.resources import Memory, MemoryProfile, MemoryRevision, MemoryType, Scope
 from adk_memorybank.storage import changes, records
 from adk_memorybank.storage.changes import Change
+from adk_memorybank.storage.profiles import profiles_of, read_fields
 from adk_memorybank.storage.rollback import roll_back
 
 
@@ -44,8 +45,8 @@ class Memories:
             )
         return found[0]
 
-    async def list(self, scope: Scope | None) -> Sequence[Memory]:
-        """Those of one scope, or all; the newest first."""
+    async def list(self, scope: Scope | None, *, memory_types: Sequence[MemoryType] = ()) -> Sequence[Memory]:
+        """Those of one scope, or all; of some types, or all; the newest first."""
         async with self._engine.database.read() as connection:
             scope_id = None
             if scope is not None:
@@ -54,8 +55,22 @@ class Memories:
                     return []
                 scope_id = row.id
             return await records.list_memories(
-                connection, bank_id=self._bank_id, scope_id=scope_id, now=self._engine.clock.now()
+                connection,
+                bank_id=self._bank_id,
+                scope_id=scope_id,
+                now=self._engine.clock.now(),
+                memory_types=memory_types,
             )
+
+    async def profiles(self, scope: Scope) -> dict[str, MemoryProfile]:
+        """The profiles of one scope that are configured for it and have anything in them, by their schemas' ids."""
+        parts = await self._engine.parts(self._bank_id)
+        async with self._engine.database.read() as connection:
+            row = await records.find_scope(connection, bank_id=self._bank_id, scope=scope)
+            if row is None:
+                return {}
+            fields = await read_fields(connection, scope=row, now=self._engine.clock.now())
+        return profiles_of(fields, parts.config.structured_for(scope).schema_configs)
 
     async def update(self, memory_id: str, change: Change, *, ttl: timedelta | None) -> Memory:
         """Applies a change that a person wants; expiry and revision are added as the bank's configuration has it."""
@@ -66,7 +81,9 @@ class Memories:
             change = replace(change, expire_time=now + lasting, set_expiry=True)
         change = replace(change, revision=revision_of(RevisionOptions(), parts.config, now=now))
         async with self._engine.database.write() as connection:
-            _, row, before = await records.get_memory(connection, bank_id=self._bank_id, memory_id=memory_id, now=now)
+            old, row, before = await records.get_memory(connection, bank_id=self._bank_id, memory_id=memory_id, now=now)
+            if change.fact is not None and old.memory_type is MemoryType.STRUCTURED_PROFILE:
+                raise InvalidArgument("a profile's field has none; tell its new value in an event", field="fact")
             await changes.apply(connection, scope=row, changes=[change], now=now)
             memory, _, version = await records.get_memory(
                 connection, bank_id=self._bank_id, memory_id=memory_id, now=now

@@ -31,6 +31,11 @@ class BankParts:
     generator: Generator
     embedder: Embedder
 
+    @property
+    def reads_media(self) -> bool:
+        """Whether the generator looks at images, sounds and files; one that doesn't say so does not."""
+        return bool(getattr(self.generator, "reads_media", False))
+
 
 async def open_bank(database: Database, settings: Settings, *, now: datetime) -> BankParts:
     """Reads a bank's configuration and makes its parts; a bank that is missing is made.

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from adk_memorybank.clock import Clock, to_micros
 from adk_memorybank.errors import Cancelled, Unavailable
-from adk_memorybank.generation import plan
+from adk_memorybank.generation import plan, profiles
+from adk_memorybank.generation.fields import fields_of
 from adk_memorybank.generation.generator import (
     Candidate,
     ConsolidationRequest,
@@ -22,6 +23,7 @@ from adk_memorybank.generation.generator import (
     ExtractedFact,
     Extraction,
     ExtractionRequest,
+    FieldValue,
     Turn,
 )
 from adk_memorybank.generation.secrets import contains_secret
@@ -30,13 +32,14 @@ from adk_memorybank.operations.queue import Queue, Work
 from adk_memorybank.operations.streams import Streams
 from adk_memorybank.options import GenerationOptions, MetadataMergeStrategy
 from adk_memorybank.parts import BankParts
-from adk_memorybank.planning import change_of, examples_of, topics_of
+from adk_memorybank.planning import change_of, examples_of, field_changes, topics_of
 from adk_memorybank.resources import Memory
 from adk_memorybank.retrieval import ranking, words
 from adk_memorybank.retrieval.reader import ViewReader
 from adk_memorybank.storage import changes, records
 from adk_memorybank.storage.changes import Applied
 from adk_memorybank.storage.database import Database
+from adk_memorybank.storage.profiles import read_fields
 from adk_memorybank.storage.records import ScopeRow
 from adk_memorybank.storage.vectors import vector_id
 
@@ -88,17 +91,18 @@ class Pipeline:
             scope = await records.get_scope(connection, scope_id=work.scope_id)
             window = await self._streams.window(connection, work=work)
         notes: list[str] = []
+        values: list[FieldValue] = []
         if work.direct_memories is not None:
             turns: list[Turn] = []
             facts = [ExtractedFact(entry["fact"], tuple(entry["topics"]), ()) for entry in work.direct_memories]
         else:
             turns = await asyncio.to_thread(read_turns, window.events)
             extraction = await self._extract(turns, bank, scope, work.options)
-            facts, notes = extraction.facts, extraction.notes
+            facts, values, notes = extraction.facts, extraction.values, extraction.notes
         vectors = await self._embed(facts, bank)
         for _ in range(_REPLANS):
             try:
-                applied = await self._consolidate(work, bank, turns, facts, vectors, notes)
+                applied = await self._consolidate(work, bank, turns, facts, values, vectors, notes)
             except changes.Conflict:
                 continue  # somebody corrected a memory meanwhile: decide again on what is there now
             try:
@@ -119,22 +123,26 @@ class Pipeline:
             for topic in topics_of(customization)
             if options.allowed_topics is None or topic.name in options.allowed_topics
         ]
-        if not topics or customization.disable_natural_language_memories:
+        if customization.disable_natural_language_memories:
+            topics = []
+        schemas = [one for one in bank.config.structured_for(scope.pairs).schema_configs if one.properties]
+        if not topics and not schemas:
             return Extraction()
         request = ExtractionRequest(
             turns=turns,
             topics=topics,
             examples=examples_of(customization),
             third_person=customization.enable_third_person_memories,
+            schemas=schemas,
         )
         async with asyncio.timeout(self._deadline):
             extraction = await bank.generator.extract(request)
-        kept = [fact for fact in extraction.facts if not contains_secret(fact.fact)]
-        secret = len(extraction.facts) - len(kept)
-        notes = (
-            [*extraction.notes, f"{secret} facts with a secret in them were dropped"] if secret else extraction.notes
-        )
-        return Extraction(kept, notes)
+        found = extraction.facts if topics else []
+        kept = [fact for fact in found if not contains_secret(fact.fact)]
+        notes = [*extraction.notes]
+        if len(kept) < len(found):
+            notes.append(f"{len(found) - len(kept)} facts with a secret in them were dropped")
+        return Extraction(kept, notes, profiles.check(extraction.values, fields_of(schemas), turns, notes))
 
     async def _embed(self, facts: Sequence[ExtractedFact], bank: BankParts) -> NDArray[float32]:
         if not facts:
@@ -147,6 +155,7 @@ class Pipeline:
         bank: BankParts,
         turns: Sequence[Turn],
         facts: Sequence[ExtractedFact],
+        values: Sequence[FieldValue],
         vectors: NDArray[float32],
         notes: Sequence[str],
     ) -> list[Applied]:
@@ -165,7 +174,7 @@ class Pipeline:
                 (decision, None if decision.candidate is None else found.memories[decision.candidate])
                 for decision in checked.decisions
             ]
-        return await self._commit(work, bank, turns, facts, decided, notes)
+        return await self._commit(work, bank, turns, facts, values, decided, notes)
 
     async def _commit(
         self,
@@ -173,6 +182,7 @@ class Pipeline:
         bank: BankParts,
         turns: Sequence[Turn],
         facts: Sequence[ExtractedFact],
+        values: Sequence[FieldValue],
         decided: Sequence[tuple[Decision, tuple[Memory, int] | None]],
         notes: Sequence[str],
     ) -> list[Applied]:
@@ -185,6 +195,12 @@ class Pipeline:
             if not await self._queue.is_current(connection, work=work):
                 raise Cancelled("it was cancelled, or its scope was forgotten, while it ran")
             scope = await records.get_scope(connection, scope_id=work.scope_id)
+            if values:  # no model is asked for them: they are settled with what is there at this moment
+                stored = await read_fields(connection, scope=scope, now=now)
+                settled, left_out = field_changes(
+                    values, stored, scope=scope.pairs, turns=turns, bank=bank, options=work.options, now=now
+                )
+                planned, notes = [*planned, *settled], [*notes, *left_out]
             applied = await changes.apply(connection, scope=scope, changes=planned, now=now)
             await self._queue.finish(connection, work=work, applied=applied, notes=notes)
             await self._streams.finish(connection, work=work)

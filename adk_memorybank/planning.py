@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
 from adk_memorybank.config import CustomizationConfig, ManagedSemanticMemoryConfig
-from adk_memorybank.generation.generator import Decision, ExtractedFact, Turn
+from adk_memorybank.generation import profiles
+from adk_memorybank.generation.fields import fields_of
+from adk_memorybank.generation.generator import Decision, ExtractedFact, FieldValue, Turn
 from adk_memorybank.generation.topics import Example, Topic
 from adk_memorybank.options import GenerationOptions, MemoryOptions, MetadataMergeStrategy, RevisionOptions
 from adk_memorybank.parts import BankParts
-from adk_memorybank.resources import ExtractedMemory, Memory, Source
+from adk_memorybank.resources import ExtractedMemory, Memory, Scope, Source
 from adk_memorybank.storage.changes import Change, NewRevision
+from adk_memorybank.storage.profiles import StoredFields, value_of
 
 
 def change_of(
@@ -27,8 +30,7 @@ def change_of(
 ) -> Change:
     """The change of the records that a checked decision stands for."""
     behind = [facts[index] for index in decision.facts]
-    heard = dict.fromkeys(turns[index] for fact in behind for index in fact.turns)
-    sources = [Source(session_id=turn.session_id, event_id=turn.event_id) for turn in heard]
+    sources = _sources(turns, behind)
     times = [fact.time for fact in behind if fact.time is not None]
     revision = revision_of(
         options.revision, bank.config, now=now, extracted=[ExtractedMemory(fact=fact.fact) for fact in behind]
@@ -51,6 +53,80 @@ def change_of(
     )
     ttl = bank.config.ttl_config.ttl_of("generate_created" if target is None else "generate_updated")
     return change if ttl is None else replace(change, expire_time=now + ttl, set_expiry=True)
+
+
+def field_changes(
+    values: Sequence[FieldValue],
+    stored: StoredFields,
+    *,
+    scope: Scope,
+    turns: Sequence[Turn],
+    bank: BankParts,
+    options: GenerationOptions,
+    now: datetime,
+) -> tuple[list[Change], list[str]]:
+    """The changes of the records that checked values of profiles stand for, and notes of what was left out.
+
+    There is one memory for each field, whatever a request says of consolidation and of metadata that has to match.
+    """
+    notes: list[str] = []
+    made: list[Change] = []
+    fields = fields_of(bank.config.structured_for(scope).schema_configs)
+    for key in dict.fromkeys((value.schema_id, value.field) for value in values):
+        if key not in fields:
+            continue
+        of_field = [value for value in values if (value.schema_id, value.field) == key]
+        memory = stored.get(key)
+        settled = profiles.settle(
+            of_field,
+            fields[key],
+            present=memory is not None,
+            current=None if memory is None else value_of(memory, key[1]),
+            time=None if memory is None else memory.event_time,
+            notes=notes,
+        )
+        if settled is not None:
+            made.append(_field_change(settled, key, memory, turns=turns, bank=bank, options=options, now=now))
+    return made, notes
+
+
+def _field_change(
+    settled: profiles.Settled,
+    key: tuple[str, str],
+    memory: Memory | None,
+    *,
+    turns: Sequence[Turn],
+    bank: BankParts,
+    options: GenerationOptions,
+    now: datetime,
+) -> Change:
+    schema_id, name = key
+    memory_id = None if memory is None else memory.id
+    said = [value for value in settled.behind if not value.forget]
+    extracted = [ExtractedMemory(fact="", structured_data={name: value.value}) for value in said]
+    if settled.action == "delete":
+        return Change(
+            action="delete", memory_id=memory_id, revision=revision_of(options.revision, bank.config, now=now)
+        )
+    change = Change(
+        action=settled.action,
+        memory_id=memory_id,
+        structured_content={"schema_id": schema_id, "data": {name: settled.value}},
+        sources=_sources(turns, settled.behind),
+        add_sources=not settled.replaces,
+        event_time=max((value.time for value in settled.behind if value.time is not None), default=None),
+        metadata=options.metadata or None,
+        add_metadata=options.metadata_merge_strategy is not MetadataMergeStrategy.OVERWRITE,
+        revision=revision_of(options.revision, bank.config, now=now, extracted=extracted),
+    )
+    ttl = bank.config.ttl_config.ttl_of("generate_created" if memory is None else "generate_updated")
+    return change if ttl is None else replace(change, expire_time=now + ttl, set_expiry=True)
+
+
+def _sources(turns: Sequence[Turn], behind: Iterable[ExtractedFact | FieldValue]) -> list[Source]:
+    """The events that facts or values were drawn from, each once."""
+    heard = dict.fromkeys(turns[index] for one in behind for index in one.turns)
+    return [Source(session_id=turn.session_id, event_id=turn.event_id) for turn in heard]
 
 
 def _topics_after(decision: Decision, target: Memory | None) -> list[str]:

@@ -117,14 +117,35 @@ class RetrievedMemory(Resource):
 
 
 class ExtractedMemory(Resource):
-    """A fact as it was drawn from the events, before consolidation."""
+    """A fact, or the value of a profile's field, as it was drawn from the events, before consolidation.
+
+    Attributes:
+        fact: empty for a profile's field.
+        structured_data: `{field: value}` of a profile's field.
+    """
 
     fact: str
     context: str = ""
+    structured_data: dict[str, Any] | None = None
+
+
+class MemoryProfile(Resource):
+    """What is known of one scope by one schema.
+
+    Attributes:
+        profile: the fields that have a value.
+    """
+
+    schema_id: str
+    profile: dict[str, Any]
 
 
 class MemoryRevision(Resource):
-    """An immutable snapshot of a memory after one change. An empty fact means that it was deleted."""
+    """An immutable snapshot of a memory after one change. An empty fact means that it was deleted.
+
+    Attributes:
+        structured_data: of a profile's field, which has no fact, `{field: value}`; None when it was deleted.
+    """
 
     name: str
     fact: str

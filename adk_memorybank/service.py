@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from adk_memorybank.bank import MemoryBank
     from adk_memorybank.banks import MemoryBanks
     from adk_memorybank.clock import Clock
-    from adk_memorybank.resources import Forgotten, Operation, RetrievedMemory
+    from adk_memorybank.resources import Forgotten, MemoryProfile, Operation, RetrievedMemory
 
 ScopeBuilder = Callable[..., dict[str, str]]
 
@@ -192,6 +192,15 @@ class MemoryBankService(BaseMemoryService):
         found = await bank.retrieve(scope=scope, query=query, top_k=self._settings.top_k)
         return SearchMemoryResponse(memories=[_entry(one) for one in found])
 
+    async def retrieve_profiles(self, *, app_name: str, user_id: str) -> list[MemoryProfile]:
+        """The profiles of this user, one for each schema of which anything is known.
+
+        This is what ADK's `VertexAiLoadProfilesTool(memory_service=…)` asks for.
+        """
+        bank = await self._open()
+        profiles = await bank.retrieve_profiles(scope=self.scope(app_name=app_name, user_id=user_id))
+        return [*profiles.values()]
+
     async def delete_memory(self, *, app_name: str, user_id: str, memory_id: str | None = None) -> None:
         """Deletes one memory of this user.
 
@@ -296,16 +305,23 @@ class MemoryBankService(BaseMemoryService):
         self, scope: dict[str, str], events: Sequence[ReadEvent], *, stream: str, request: EventsRequest
     ) -> None:
         bank = await self._open()
-        operation = await bank.ingest_events(
-            scope=scope,
-            events=events,
-            stream_id=stream,
-            generation_trigger_config=request.trigger,
-            force_flush=request.force_flush,
-            options=request.options,
-        )
-        with self._lock:
-            self._touched[tuple(sorted(scope.items()))] = None
+
+        async def ingest() -> Operation | None:
+            operation = await bank.ingest_events(
+                scope=scope,
+                events=events,
+                stream_id=stream,
+                generation_trigger_config=request.trigger,
+                force_flush=request.force_flush or (request.at_once and bool(events)),
+                options=request.options,
+            )
+            with self._lock:
+                self._touched[tuple(sorted(scope.items()))] = None
+            await self._accept(operation, wait=False)
+            return operation
+
+        # On the engine's loop, so that `flush` knows what was accepted also where the caller is cancelled meanwhile.
+        operation = await self.banks.engine.call(ingest())
         await self._accept(operation, wait=request.wait)
 
     async def _accept(self, operation: Operation | None, *, wait: bool) -> None:

@@ -172,6 +172,7 @@ class ScriptedGenerator:
     """
 
     name = "scripted"
+    reads_media = False
 
     def __init__(self, script: Iterable[BaseException | float | None] = ()) -> None:
         self._script = list(script)
@@ -190,7 +191,7 @@ class ScriptedGenerator:
             [
                 ExtractedFact(turn.text, (request.topics[0].name,), (index,), time=turn.time)
                 for index, turn in enumerate(request.turns)
-                if turn.new and turn.role == "user"
+                if turn.new and turn.role == "user" and request.topics
             ]
         )
 

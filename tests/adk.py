@@ -1,8 +1,9 @@
-"""ADK's events, sessions and memory entries, in few words."""
+"""ADK's events, sessions and memory entries in few words, and what a service made of them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from google.adk.events.event import Event
@@ -11,9 +12,13 @@ from google.adk.memory.memory_entry import MemoryEntry
 from google.adk.sessions.session import Session
 from google.genai import types
 
+from adk_memorybank import MemoryBankService
+from adk_memorybank.resources import Memory
+from adk_memorybank.testing import HashEmbedder, ScriptedGenerator
+
 APP = "app"
 USER = "user"
-WHO: dict[str, str] = {"app_name": APP, "user_id": USER}
+WHO: dict[str, Any] = {"app_name": APP, "user_id": USER}
 
 
 def event(
@@ -45,3 +50,31 @@ def entry(text: str, **fields: Any) -> MemoryEntry:
 def texts(response: SearchMemoryResponse) -> list[str]:
     """What was found, the best first."""
     return [part.text or "" for memory in response.memories for part in memory.content.parts or []]
+
+
+def service_in(folder: Path, query: str = "", **options: Any) -> MemoryBankService:
+    """A service on a store in this folder, with doubles for the model and the embedder where none is given."""
+    chosen: dict[str, Any] = {"model": ScriptedGenerator(), "embedder": HashEmbedder(), **options}
+    return MemoryBankService(f"memorybank:///{folder}/memory{query}", **chosen)
+
+
+def offline_in(folder: Path) -> MemoryBankService:
+    """A service with the generator that needs no model, and the real local embedder."""
+    return MemoryBankService(f"memorybank:///{folder}/memory", model="offline")
+
+
+async def kept(service: MemoryBankService, who: Mapping[str, str] = WHO) -> list[str]:
+    """All that is remembered of somebody."""
+    bank = await service.bank()
+    return sorted(memory.fact for memory in await bank.list(scope=dict(who)))
+
+
+async def only(service: MemoryBankService, who: Mapping[str, str] = WHO) -> Memory:
+    """The one memory that there is of somebody."""
+    (memory,) = await (await service.bank()).list(scope=dict(who))
+    return memory
+
+
+async def flushed(service: MemoryBankService) -> None:
+    """Waits for one operation, which ends well."""
+    assert [operation.error for operation in await service.flush()] == [None]

@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
 from adk_memorybank.errors import ModelOutputError
+from adk_memorybank.generation import loose_json
 
 MOST_ITEMS = 500
 """Items read from one answer: a model that runs away writes the same for ever."""
-_LONGEST = 2_000_000
-"""Characters read of one answer. No model's output is as long."""
-_MOST_STARTS = 50
-"""Places in one answer where JSON may begin that are tried."""
 
 _THOUGHT = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
-_OPENING = re.compile(r"[{\[]")
-_STRING = re.compile(r'(?:[^"\\]|\\.)*"', re.DOTALL)
-_OBJECT = re.compile(r'\{(?:[^{}"]|"(?:[^"\\]|\\.)*")*\}')
 _UNWRITABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff]")
 _NUMBERS = re.compile(
-    r"\W*(?:(?:new|memor(?:y|ies)|facts?|events?|number|no|nr|id|turn|[mfe])\W*)*"
+    r"(?:[^\w-]|(?:new|memor(?:y|ies)|facts?|events?|number|no|nr|id|turn|[mfe])\b)*"
     r"(?P<numbers>-?\d{1,9}(?:\W+(?:(?:and|memory|fact)\W+)?\d{1,9})*)\W*",
     re.IGNORECASE,
 )
@@ -71,11 +64,11 @@ def read_answer(text: str, *, name: str, key: str) -> Answer:
     Raises:
         ModelOutputError: there is nothing that can be read; the message says why, without the answer's text.
     """
-    said = _THOUGHT.sub("", text[:_LONGEST]).strip()
+    said = _THOUGHT.sub("", text).strip()
     if not said:
         raise ModelOutputError("the answer is empty")
     empty = found_json = unsuitable = False
-    for value in _values(said):
+    for value in loose_json.values(said):
         found_json = True
         items = _list_in(value, name)
         if items is None:
@@ -85,14 +78,33 @@ def read_answer(text: str, *, name: str, key: str) -> Answer:
             return Answer(objects[:MOST_ITEMS], left_out=max(0, len(objects) - MOST_ITEMS))
         empty |= not items
         unsuitable |= bool(items)
-    objects = [one for one in _objects(said) if field(one, key) is not None]
+    objects = [one for one in loose_json.objects(said) if field(one, key) is not None]
     if objects:
-        return Answer(objects[:MOST_ITEMS], cut=not found_json, left_out=max(0, len(objects) - MOST_ITEMS))
+        return Answer(objects[:MOST_ITEMS], cut=loose_json.is_cut(said), left_out=max(0, len(objects) - MOST_ITEMS))
     if empty:
         return Answer([])
     if unsuitable:
         raise ModelOutputError(f"the list {name!r} holds no objects with {key!r}")
     raise ModelOutputError(f"there is no list {name!r} in the answer" if found_json else "the answer is not JSON")
+
+
+def read_profiles(text: str) -> tuple[Any, bool]:
+    """What stands under `profiles` in an answer, a list or an object, and whether nothing else does.
+
+    Of an answer that breaks off it is the complete objects with a field and its value. None where there is nothing.
+    """
+    said = _THOUGHT.sub("", text).strip()
+    for value in loose_json.values(said):
+        if isinstance(value, Mapping):
+            entries = cast("Mapping[str, Any]", value)
+            if isinstance(entries.get("profiles"), list | Mapping):
+                return entries["profiles"], len(entries) == 1
+        elif isinstance(value, list):
+            items = cast("list[Any]", value)
+            listed: list[Any] = [one for one in items if isinstance(one, Mapping) and "field" in one]
+            if listed:
+                return listed, len(listed) == len(items)
+    return [one for one in loose_json.objects(said) if "field" in one and "value" in one] or None, False
 
 
 def field(item: Mapping[str, Any], name: str) -> Any:
@@ -125,75 +137,6 @@ def numbers_of(value: Any) -> list[int]:
         return [number for one in cast("list[Any]", value) if not isinstance(one, list) for number in numbers_of(one)]
     written = _NUMBERS.fullmatch(value) if isinstance(value, str) and len(value) <= 200 else None
     return [] if written is None else [int(number) for number in re.findall(r"-?\d+", written["numbers"])]
-
-
-def _values(text: str) -> Iterator[Any]:
-    """What can be read as JSON in a text: the whole of it, or else each object or list that is closed again."""
-    whole = _load(text)
-    if whole is not None:
-        yield whole
-        return
-    place = 0
-    for _ in range(_MOST_STARTS):
-        opening = _OPENING.search(text, place)
-        if opening is None:
-            return
-        end = _end_of(text, opening.start())
-        if end is None:
-            place = opening.end()
-            continue
-        span = text[opening.start() : end]
-        value = _load(span)
-        yield _mended(span) if value is None else value
-        place = end
-
-
-def _load(text: str) -> Any:
-    try:
-        return json.loads(text, strict=False)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _mended(text: str) -> Any:
-    import json_repair  # a model that keeps to JSON never needs it
-
-    try:
-        return json_repair.loads(text)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _end_of(text: str, start: int) -> int | None:
-    """Where what opens at `start` is closed; brackets in strings don't count."""
-    depth, place = 0, start
-    for found in iter(lambda: _NEXT.search(text, place), None):
-        place = found.end()
-        if found[0] == '"':
-            closing = _STRING.match(text, place)
-            if closing is None:
-                return None
-            place = closing.end()
-        elif found[0] in "{[":
-            depth += 1
-        else:
-            depth -= 1
-            if not depth:
-                return place
-    return None
-
-
-_NEXT = re.compile(r'["{}\[\]]')
-
-
-def _objects(text: str) -> Iterator[Mapping[str, Any]]:
-    """The innermost complete objects in a text, in order."""
-    for found in _OBJECT.finditer(text):
-        value = _load(found[0])
-        if value is None:
-            value = _mended(found[0])
-        if isinstance(value, Mapping):
-            yield cast("Mapping[str, Any]", value)
 
 
 def _list_in(value: Any, name: str) -> list[Any] | None:

@@ -24,7 +24,7 @@ _MAPS = ("properties", "$defs", "definitions", "patternProperties")
 _LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
 _NODES = ("items", "additionalProperties")
 _NO_TEXT_OF_THE_USERS = ("date", "date-time", "time", "duration")
-_SHOWN = ("type", "description", "enum", "const", "format", "items", "properties", "anyOf", "oneOf")
+_SHOWN = ("type", "description", "enum", "const", "format", "pattern", "minimum", "maximum", "maxItems", "required")
 
 Node = dict[str, Any]
 
@@ -235,9 +235,7 @@ class Field:
 
     def _shown(self, node: Node, depth: int) -> Node:
         node = self.resolved(node)
-        shown = {
-            key: node[key] for key in _SHOWN if key in node and key not in ("items", "properties", "anyOf", "oneOf")
-        }
+        shown = {key: node[key] for key in _SHOWN if key in node}
         if depth >= _DEEPEST:
             return shown
         if (items := _node(node.get("items"))) is not None:

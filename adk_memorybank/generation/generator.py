@@ -15,6 +15,7 @@ from typing import Any, Literal, Protocol
 from numpy import float32
 from numpy.typing import NDArray
 
+from adk_memorybank.events import Media
 from adk_memorybank.generation.topics import Example, Topic
 from adk_memorybank.schemas import SchemaConfig
 
@@ -28,6 +29,7 @@ class Turn:
         author: the agent's name, or `user`.
         time: when it was said, in UTC; relative dates are resolved against it.
         new: False for the events before the new ones, which are context and no source of facts.
+        media: what was shown with it, for a generator that can look at it.
     """
 
     session_id: str
@@ -37,6 +39,7 @@ class Turn:
     text: str
     time: datetime | None
     new: bool = True
+    media: tuple[Media, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,9 +172,17 @@ class Generator(Protocol):
 
     Both methods run on the engine's loop and must not block it for more than a few milliseconds. A passing fault is
     raised as it comes (`errors.is_passing` tells) and the operation is tried again; any other error ends it.
+
+    Attributes:
+        name: shown to people.
+        reads_media: whether it looks at images, sounds and files; else they are passed over before they are stored.
     """
 
-    name: str
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def reads_media(self) -> bool: ...
 
     async def extract(self, request: ExtractionRequest) -> Extraction: ...
 

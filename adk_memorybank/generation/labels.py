@@ -84,7 +84,7 @@ class Measure:
             self.texts.append(text[:500])
 
     def _learn(self, example: Example) -> None:
-        said = [part for role, text in example.turns if role == "user" for part in (text, *_TURN.split(text))]
+        said = [part for role, text in example.turns if role == "user" for part in (text, *_telling(text))]
         if not example.facts:
             for text in said:
                 self._add(text, self._refused)
@@ -124,6 +124,12 @@ class Measure:
         near = rows @ vector
         refused = _highest(near, self._refused)
         return refused >= _LIKE_REFUSED and refused > _highest(near, self._accepted)
+
+
+def _telling(text: str) -> list[str]:
+    """The sentences of a turn that show something: a "Hey." is near to every short sentence."""
+    lexicon = language(detect(text))
+    return [part for part in _TURN.split(text) if len(content(part, lexicon)) > 1]
 
 
 def _highest(near: NDArray[float32], rows: list[int]) -> float:

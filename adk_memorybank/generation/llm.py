@@ -8,20 +8,31 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from google.genai import types
 
 from adk_memorybank.errors import ModelOutputError, Unavailable
-from adk_memorybank.generation import prompts
-from adk_memorybank.generation.answers import Answer, clean, field, numbers_of, read_answer, text_of
+from adk_memorybank.generation import profiles, prompts
+from adk_memorybank.generation.answers import (
+    Answer,
+    clean,
+    field,
+    numbers_of,
+    read_answer,
+    read_profiles,
+    text_of,
+)
 from adk_memorybank.generation.deciding import decisions_of
+from adk_memorybank.generation.fields import fields_of
 from adk_memorybank.generation.generator import (
     ConsolidationRequest,
     Decision,
     ExtractedFact,
     Extraction,
     ExtractionRequest,
+    FieldValue,
 )
 from adk_memorybank.generation.plan import LONGEST_FACT, creations
 from adk_memorybank.generation.splitting import Piece, split
@@ -32,10 +43,14 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("google_adk.adk_memorybank.generation.llm")
 
+T = TypeVar("T")
+
 MOST_CANDIDATES = 40
 """Memories shown in one consolidation, the nearest of every fact first."""
 DEADLINE = timedelta(seconds=60)
 """Of one call of a model. One that hangs is given up, and its operation tried again later."""
+_SHORT = 20_000
+"""Characters of an answer that is read in no time."""
 _FORGETTING = "EXPLICIT_INSTRUCTIONS"
 _ABOUT_USER = ("USER_PERSONAL_INFO", "USER_PREFERENCES", _FORGETTING)
 _PASSING_CODES = ("RESOURCE_EXHAUSTED", "UNAVAILABLE", "DEADLINE_EXCEEDED", "429", "500", "502", "503", "504")
@@ -61,7 +76,7 @@ class LlmGenerator:
         self._model: BaseLlm | None = None
 
     async def extract(self, request: ExtractionRequest) -> Extraction:
-        """Asks for the facts of the new turns.
+        """Asks for the facts of the new turns, and in the same call for the values of profiles.
 
         Raises:
             ModelOutputError: an answer could not be read, nor its repair.
@@ -69,11 +84,13 @@ class LlmGenerator:
         """
         notes: list[str] = []
         facts: dict[tuple[str, bool], ExtractedFact] = {}
+        values: list[FieldValue] = []
+        fields = fields_of(request.schemas)
         instruction = prompts.extraction_instruction(request)
-        schema = prompts.extraction_schema(request.topics)
+        schema = prompts.extraction_schema(request.topics, request.schemas)
         for pieces in split(request.turns):
             contents = prompts.extraction_contents([piece.turn for piece in pieces])
-            answer = await self._ask(instruction, contents, schema, name="facts", key="fact")
+            answer, entries = await self._ask(instruction, contents, schema, read=partial(_read_extraction, request))
             if answer.cut:
                 notes.append("an answer of the model broke off: its complete facts were kept")
             if answer.left_out:
@@ -82,14 +99,19 @@ class LlmGenerator:
                 key = (same_text(fact.fact), fact.forget)
                 known = facts.get(key)
                 facts[key] = fact if known is None else _joined(known, fact)
+            drawn = profiles.values_of(entries, fields, request.turns, partial(_place, pieces), notes)
+            values += profiles.check(drawn, fields, request.turns, notes)
         found = list(facts.values())
-        supported = await Support(request, self._embed).of([fact.fact for fact in found]) if found else []
-        kept = [fact for fact, good in zip(found, supported, strict=True) if good]
+        texts = [*(fact.fact for fact in found), *profiles.texts_of(values, fields)]
+        supported = dict(zip(texts, await Support(request, self._embed).of(texts) if texts else [], strict=True))
+        kept = [fact for fact in found if supported[fact.fact]]
+        said = same_text("\n".join(turn.text for turn in request.turns))
+        values = profiles.keep_supported(values, fields, lambda text: same_text(text) in said or supported[text], notes)
         if len(kept) < len(found):
             notes.append(f"{len(found) - len(kept)} facts without support in the events were dropped")
         for note in notes:
             logger.warning("%s: %s", self.name, note)
-        return Extraction(kept, notes)
+        return Extraction(kept, notes, values)
 
     async def consolidate(self, request: ConsolidationRequest) -> list[Decision]:
         """Asks what the facts change. Not asked where there is nothing to compare them with.
@@ -104,17 +126,20 @@ class LlmGenerator:
             prompts.consolidation_instruction(),
             prompts.consolidation_contents(request, shown),
             prompts.consolidation_schema(),
-            name="decisions",
-            key="action",
+            read=lambda said, _: read_answer(said, name="decisions", key="action"),
         )
         return decisions_of(answer.items, request, shown)
 
-    async def _ask(self, instruction: str, contents: str, schema: types.Schema, *, name: str, key: str) -> Answer:
-        """One question, and where its answer can't be read one attempt to repair it."""
+    async def _ask(self, instruction: str, contents: str, schema: types.Schema, *, read: Callable[[str, bool], T]) -> T:
+        """One question, and where its answer can't be read one attempt to repair it.
+
+        Args:
+            read: the answer, and whether it is the last attempt.
+        """
         question = types.Content(role="user", parts=[types.Part(text=contents)])
         said = await self._call(instruction, [question], schema)
         try:
-            return read_answer(said, name=name, key=key)
+            return await _off_the_loop(read, said, False)
         except ModelOutputError as problem:
             logger.warning("%s gave an answer that can't be read (%s), it is asked once more", self.name, problem)
             history = [
@@ -123,7 +148,8 @@ class LlmGenerator:
                 types.Content(role="user", parts=[types.Part(text=prompts.repair_contents(str(problem)))]),
             ]
         try:
-            return read_answer(await self._call(instruction, history, schema), name=name, key=key)
+            said = await self._call(instruction, history, schema)
+            return await _off_the_loop(read, said, True)
         except ModelOutputError as problem:
             raise ModelOutputError(f"{self.name}, asked twice: {problem}") from None
 
@@ -196,6 +222,42 @@ class LlmGenerator:
                     )
                 )
         return facts
+
+
+async def _off_the_loop(read: Callable[[str, bool], T], said: str, last: bool) -> T:
+    """Reads an answer; a long one may take its time."""
+    return read(said, last) if len(said) <= _SHORT else await asyncio.to_thread(read, said, last)
+
+
+def _read_extraction(request: ExtractionRequest, said: str, last: bool) -> tuple[Answer, list[Mapping[str, Any]]]:
+    """The facts of an answer and the entries of profiles, as far as each was asked for.
+
+    Without readable facts the answer is good only where it says nothing else than profiles, or in the last attempt.
+    """
+    if not request.schemas:
+        return read_answer(said, name="facts", key="fact"), []
+    given, alone = read_profiles(said)
+    entries = profiles.entries_of(given)
+    if not request.topics:
+        if given is None:
+            raise ModelOutputError("there is no list 'profiles' in the answer")
+        return Answer([]), entries
+    if given is not None and alone:
+        return Answer([]), entries
+    try:
+        answer = read_answer(said, name="facts", key="fact")
+    except ModelOutputError:
+        if given is None or not last:
+            raise
+        return Answer([]), entries
+    # Where the lists could not be told apart, an entry of a profile is no fact.
+    return replace(answer, items=[one for one in answer.items if not ("field" in one and "value" in one)]), entries
+
+
+def _place(pieces: Sequence[Piece], item: Mapping[str, Any], text: str) -> int | None:
+    """The turn that a value names, as an index into the request's."""
+    piece = _piece(item, pieces, text)
+    return None if piece is None else piece.index
 
 
 def _named_topics(item: Mapping[str, Any], topics: Mapping[str, str]) -> tuple[str, ...]:

@@ -87,8 +87,9 @@ def _by_name(name: str) -> Callable[[], BaseLlm]:
     try:
         LLMRegistry.resolve(name)
     except (ValueError, ImportError) as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise ModelUnavailable(
-            f"the model {name!r} is not one that ADK can call here: {error}. For models of other makers install "
+            f"the model {name!r} is not one that ADK can call here: {reason} For models of other makers install "
             f"`adk-memorybank[litellm]`, {_WAY_OUT}"
         ) from error
     return lambda: LLMRegistry.new_llm(name)
@@ -105,7 +106,47 @@ def _own(model: BaseLlm) -> BaseLlm:
     )
     if not bound:
         return model
-    return type(model)(**{name: getattr(model, name) for name in model.model_fields_set})
+    # Copied and not made anew: LiteLLM's settings are no fields, and a subclass may be made in a way of its own.
+    own = model.model_copy()
+    fields = type(model).model_fields
+    for name in set(vars(own)) - set(fields):  # what was cached on the object: its clients
+        del vars(own)[name]
+    for name, private in type(model).__private_attributes__.items():
+        if name in _CLIENTS:
+            setattr(own, name, private.get_default())
+    for name in fields:
+        value: Any = vars(own).get(name)
+        if isinstance(value, list):  # a model that falls back on others
+            models = cast("list[Any]", value)
+            vars(own)[name] = [_own(one) if _is_model(one) else one for one in models]
+        elif name == "client" and type(value).__module__.startswith("google.genai"):
+            vars(own)[name] = _own_client(value)
+    return own
+
+
+_CLIENTS = ("_client_init_task", "_resolved", "_live_owner")
+"""What ADK's classes keep of one loop in private attributes."""
+
+
+def _is_model(value: object) -> bool:
+    from google.adk.models.base_llm import BaseLlm
+
+    return isinstance(value, BaseLlm)
+
+
+def _own_client(client: Any) -> Any:
+    """A client of Google's with the same settings. Where they can't be read, the same one."""
+    api: Any = getattr(client, "_api_client", None)
+    try:
+        settings: dict[str, Any] = {"http_options": api._http_options}
+        if api.vertexai:
+            settings |= {"vertexai": True, "credentials": api._credentials}
+            settings |= {"project": api.project, "location": api.location} if api.project else {"api_key": api.api_key}
+        else:
+            settings["api_key"] = api.api_key
+        return type(client)(**settings)
+    except (AttributeError, TypeError, ValueError):
+        return client
 
 
 def _made(factory: Callable[[], object]) -> BaseLlm:

@@ -26,6 +26,7 @@ from adk_memorybank.generation.lexicon import Language, language
 from adk_memorybank.generation.perspective import third_person
 from adk_memorybank.generation.secrets import announces_secret, contains_secret
 from adk_memorybank.generation.sentences import before_question, compound, parted, sentences, stripped, unquoted
+from adk_memorybank.generation.slots import Said, fill
 from adk_memorybank.generation.statements import Kind, is_concrete, is_question, kind
 from adk_memorybank.generation.words import detect
 
@@ -59,21 +60,24 @@ class OfflineGenerator:
     """
 
     name = "offline"
+    reads_media = False
 
     def __init__(self, embed: Embed) -> None:
         self._embed = embed
 
     async def extract(self, request: ExtractionRequest) -> Extraction:
-        """The statements of the user's new turns that fit a topic."""
+        """The statements of the user's new turns that fit a topic, and the fields of profiles that rules can fill."""
         found: list[_Statement] = []
         for index, turn in enumerate(request.turns):
             if turn.new and turn.role == "user":
                 found += await _statements(index, turn)
+        said = [Said(one.text, one.turn, one.code, forget=one.forget) for one in found]
+        values, notes = fill(request, said) if request.schemas else ([], [])
         names = frozenset(topic.name for topic in request.topics)
         if EXPLICIT not in names:
             found = [statement for statement in found if not statement.forget]
-        if not found:
-            return Extraction()
+        if not found or not names:
+            return Extraction([], notes, values)
         measure = Measure(request.topics, request.examples)
         vectors = None
         if measure.texts and any(not statement.forget for statement in found):
@@ -91,7 +95,7 @@ class OfflineGenerator:
             if fact:
                 facts.append(fact)
         _logger.debug("%d statements, %d facts", len(found), len(facts))
-        return Extraction(facts)
+        return Extraction(facts, notes, values)
 
     async def consolidate(self, request: ConsolidationRequest) -> list[Decision]:
         """What becomes of the memories; see `adk_memorybank.generation.merging`."""

@@ -61,7 +61,8 @@ def check(decisions: Sequence[Decision], request: ConsolidationRequest, *, longe
             action, candidate = "create", None
         if candidate is not None:
             target = request.candidates[candidate]
-            if text != target.fact and _older(facts, request.facts, target):
+            # What says all that the memory says takes the place of nothing.
+            if target.fact.casefold().strip(" .") not in text.casefold() and _older(facts, request.facts, target):
                 plan.notes.append("an update by an older event was ignored")
                 continue
             taken.add(candidate)

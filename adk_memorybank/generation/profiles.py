@@ -12,6 +12,12 @@ from adk_memorybank.generation.generator import FieldValue, Turn
 from adk_memorybank.generation.secrets import contains_secret
 from adk_memorybank.generation.values import Misfit, same_value
 
+MOST_VALUES = 500
+"""Read from one answer."""
+
+_NOTHING: tuple[Any, ...] = ("", [], {})
+"""What a model writes that has to give a value and has none."""
+
 Fields = Mapping[tuple[str, str], Field]
 
 
@@ -87,6 +93,43 @@ def _whole(schema_id: str, data: Any) -> Iterable[Mapping[str, Any]]:
             yield {"profile": schema_id, "field": name, "value": value}
 
 
+def values_of(
+    entries: Sequence[Mapping[str, Any]],
+    fields: Fields,
+    turns: Sequence[Turn],
+    place: Callable[[Mapping[str, Any], str], int | None],
+    notes: list[str],
+) -> list[FieldValue]:
+    """The values that a model's entries give, not checked by their schemas yet.
+
+    Args:
+        place: the index of the turn that an entry was drawn from, by the number that it names or by its text.
+        notes: gets what was left out and why.
+    """
+    user_spoke = any(turn.new and turn.role == "user" for turn in turns)
+    values: list[FieldValue] = []
+    for entry in entries[:MOST_VALUES]:
+        schema_id = next((entry[key] for key in _NAMES_OF_PROFILE if entry.get(key) is not None), None)
+        known = find_field(fields, schema_id, entry.get("field"))
+        given = entry.get("value")
+        forget = str(entry.get("action") or "").casefold() in ("delete", "forget", "remove")
+        if known is None:
+            notes.append("a value for an unknown field was dropped")
+            continue
+        if given is None and not forget:
+            continue
+        index = place(entry, next(iter(_texts(given)), ""))
+        if index is None:
+            notes.append(f"a value for {known.name!r} that names no new event was dropped")
+        elif turns[index].role == "model" and user_spoke:
+            notes.append(f"what the assistant said was not kept as a value for {known.name!r}")
+        else:
+            values.append(FieldValue(known.schema_id, known.name, given, (index,), turns[index].time, forget))
+    if len(entries) > MOST_VALUES:
+        notes.append(f"{len(entries) - MOST_VALUES} values beyond the first {MOST_VALUES} of an answer were dropped")
+    return values
+
+
 def check(values: Sequence[FieldValue], fields: Fields, turns: Sequence[Turn], notes: list[str]) -> list[FieldValue]:
     """The values that their schemas allow, each in the type that its field has. No generator is trusted.
 
@@ -103,9 +146,9 @@ def check(values: Sequence[FieldValue], fields: Fields, turns: Sequence[Turn], n
         if not behind:
             notes.append(f"a value for {known.name!r} that names no new event was dropped")
             continue
-        if value.value is None:
+        if value.value is None or value.value in _NOTHING:
             if value.forget:
-                good.append(replace(value, turns=behind))
+                good.append(replace(value, value=None, turns=behind))
             continue
         try:
             fitted, left_out = known.fit(value.value)
@@ -121,7 +164,7 @@ def check(values: Sequence[FieldValue], fields: Fields, turns: Sequence[Turn], n
         if not value.forget and any(contains_secret(text) for text in _texts(fitted)):
             notes.append(f"a value for {known.name!r} with a secret in it was dropped")
             continue
-        if fitted is not None:
+        if fitted is not None and fitted not in _NOTHING:
             good.append(replace(value, value=fitted, turns=behind))
     return good
 

@@ -10,8 +10,8 @@ from adk_memorybank.generation.generator import Turn
 
 PART_TOKENS = 16_000
 """Of events in one call. Models take more, but find less in it."""
-OVERLAP = 2
-"""Pieces of the part before that come along as context."""
+OVERLAP = 8
+"""The end of the part before that comes along as context: one part in so many of the budget."""
 
 _WIDE = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\U00020000-\U0003ffff]")
 _BREAK = re.compile(r"(?<=[.!?。！？\n])\s*")
@@ -43,14 +43,28 @@ def split(turns: Sequence[Turn], *, budget: int = PART_TOKENS) -> list[list[Piec
         tokens = tokens_of(piece.turn.text)
         if part and size + tokens > budget:
             parts.append(part)
-            part = [Piece(old.index, replace(old.turn, new=False)) for old in part[-OVERLAP:]]
+            part = _end(part, budget // OVERLAP)
             size = sum(tokens_of(old.turn.text) for old in part)
-            if size + tokens > budget:  # a context that leaves no room is none
-                part, size = [], 0
         part.append(piece)
         size += tokens
     parts.append(part)
     return [part for part in parts if any(piece.turn.new for piece in part)]
+
+
+def _end(part: Sequence[Piece], budget: int) -> list[Piece]:
+    """The last pieces of a part as context, the first of them shortened to what fits."""
+    found: list[Piece] = []
+    for piece in reversed(part):
+        text = piece.turn.text
+        tokens = tokens_of(text)
+        if tokens > budget:
+            text = text[-budget:] if _WIDE.search(text[-budget:]) else text[-4 * budget :]
+        if budget > 0 and text:
+            found.append(Piece(piece.index, replace(piece.turn, text=text, new=False)))
+        budget -= tokens
+        if budget <= 0:
+            break
+    return found[::-1]
 
 
 def _pieces(turns: Sequence[Turn], budget: int) -> list[Piece]:

@@ -24,7 +24,7 @@ def read_turns(events: Iterable[tuple[Event, bool]]) -> list[Turn]:
         if event.role not in ("user", "model"):
             raise InvalidArgument("please use a valid role: user, model", field="content.role")
         text = _RECALLED.sub(" ", "\n".join(event.texts)).strip()
-        if text:
+        if text or event.media:
             turns.append(
                 Turn(
                     session_id=event.session_id,
@@ -34,6 +34,7 @@ def read_turns(events: Iterable[tuple[Event, bool]]) -> list[Turn]:
                     text=text,
                     time=event.time,
                     new=new,
+                    media=event.media,
                 )
             )
     return turns

@@ -14,7 +14,7 @@ from sqlalchemy import Row, func, insert, select, update
 
 from adk_memorybank.clock import Clock, from_micros, to_micros
 from adk_memorybank.config import GenerationRule
-from adk_memorybank.events import Event
+from adk_memorybank.events import Event, Media
 from adk_memorybank.operations.queue import Queue, Work
 from adk_memorybank.options import GenerationOptions
 from adk_memorybank.resources import new_id
@@ -102,7 +102,7 @@ class Streams:
         if kind == "ingest":
             fresh = await self._take_new(connection, scope.id, stream, incoming)
         passed_over = Counter(kind for event in fresh for kind in event.passed_over)
-        readable = [event for event in fresh if event.texts]
+        readable = [event for event in fresh if event.texts or event.media]
         if readable:
             await connection.execute(
                 insert(events), [_event_row(event, scope, row.id, arrive_time=now) for event in readable]
@@ -197,7 +197,13 @@ class Streams:
 
     async def finish(self, connection: AsyncConnection, *, work: Work) -> None:
         """Marks an operation's events as read, and drops the text that is neither cited nor context for the next."""
-        await connection.execute(update(events).where(events.c.operation_id == work.id).values(state="read"))
+        of_operation = events.c.operation_id == work.id
+        await connection.execute(update(events).where(of_operation).values(state="read"))
+        # What was shown is not kept as a source's text is: nothing reads it again.
+        for row in (await connection.execute(select(events.c.id, events.c.content).where(of_operation))).all():
+            texts = [part for part in row.content or () if isinstance(part, str)]
+            if row.content is not None and len(texts) < len(row.content):
+                await connection.execute(update(events).where(events.c.id == row.id).values(content=texts))
         if work.stream_id is None:
             return
         kept = 0 if work.kind == "generate" else await self._overlap(connection, work.stream_id)
@@ -334,7 +340,7 @@ def _event_row(event: Event, scope: ScopeRow, stream_id: int, *, arrive_time: in
         "event_id": event.event_id or new_id(),  # a source needs a name
         "role": event.role,
         "author": event.author,
-        "content": list(event.texts),
+        "content": [*event.texts, *(media.to_json() for media in event.media)],
         "event_time": None if event.time is None else to_micros(event.time),
         "arrive_time": arrive_time,
         "state": "waiting",
@@ -347,7 +353,8 @@ def _event(row: Row[Any]) -> Event:
         event_id=row.event_id,
         role=row.role,
         author=row.author,
-        texts=tuple(row.content or ()),
+        texts=tuple(part for part in row.content or () if isinstance(part, str)),
+        media=tuple(Media.from_json(part) for part in row.content or () if not isinstance(part, str)),
         time=None if row.event_time is None else from_micros(row.event_time),
         session_id=row.session_id,
     )

@@ -54,6 +54,7 @@ class Change:
         add_metadata: True to merge `metadata` into the target's, False to put it in its place.
         set_expiry: whether `expire_time` is to be written.
         revision: None makes no revision.
+        structured_content: of a profile's field, which has no fact: `{"schema_id": …, "data": {field: value}}`.
     """
 
     action: Literal["create", "update", "delete"]
@@ -72,6 +73,7 @@ class Change:
     expire_time: datetime | None = None
     set_expiry: bool = False
     revision: NewRevision | None = None
+    structured_content: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +131,8 @@ async def _create(connection: AsyncConnection, scope: ScopeRow, change: Change, 
         "metadata": metadata_to_json(change.metadata or {}),
         "display_name": change.display_name or "",
         "description": change.description or "",
-        "memory_type": MemoryType.NATURAL_LANGUAGE_COLLECTION.value,
+        "memory_type": _type_of(change).value,
+        "structured_content": None if change.structured_content is None else dict(change.structured_content),
         "sources": [source.model_dump() for source in change.sources],
         "author": change.author or "user",
         "event_time": _micros(change.event_time),
@@ -140,7 +143,12 @@ async def _create(connection: AsyncConnection, scope: ScopeRow, change: Change, 
     await connection.execute(insert(memories).values(bank_id=scope.bank_id, id=memory_id, scope_id=scope.id, **values))
     await _cite(connection, scope, change.sources)
     await add_revision(connection, scope, memory_id, change.revision, values, moment)
-    return Applied(Action.CREATED, memory_id, fact, fact_version)
+    return Applied(Action.CREATED, memory_id, fact, None if change.structured_content is not None else fact_version)
+
+
+def _type_of(change: Change) -> MemoryType:
+    structured = change.structured_content is not None
+    return MemoryType.STRUCTURED_PROFILE if structured else MemoryType.NATURAL_LANGUAGE_COLLECTION
 
 
 async def _alter(connection: AsyncConnection, scope: ScopeRow, change: Change, moment: int) -> Applied:
@@ -207,6 +215,9 @@ def _updated(row: Any, change: Change, moment: int) -> dict[str, Any]:
         "event_time": max(times, default=None),
         "update_time": moment,
         "expire_time": _micros(change.expire_time) if change.set_expiry else row.expire_time,
+        "structured_content": row.structured_content
+        if change.structured_content is None
+        else dict(change.structured_content),
     }
 
 
@@ -270,6 +281,7 @@ async def add_revision(
             labels=dict(revision.labels),
             extracted_memories=[extracted.model_dump() for extracted in revision.extracted],
             sources=values["sources"],
+            structured_data=values.get("structured_content"),  # with its schema's id, which a rollback needs
             event_time=values["event_time"],
             create_time=moment,
             expire_time=min(expiries, default=None),

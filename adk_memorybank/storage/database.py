@@ -118,6 +118,16 @@ class Database:
         async with self._reader.begin() as connection:
             yield connection
 
+    async def rewrite(self) -> None:
+        """Writes the whole file anew. `secure_delete` overwrites what is deleted, but not all of its copies.
+
+        Where SQLite splits or merges pages, it moves rows and leaves their bytes in what is free space then.
+        """
+        async with self._write_lock, self._writer.connect() as connection:
+            raw = await connection.get_raw_connection()
+            cursor = await raw.driver_connection.execute("VACUUM")  # pyright: ignore[reportOptionalMemberAccess]
+            await cursor.close()
+
     async def truncate_log(self, *, patience: float = 5.0) -> bool:
         """Empties the write-ahead log, so that nothing forgotten stays in it.
 

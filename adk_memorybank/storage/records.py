@@ -264,9 +264,18 @@ async def read_memories(
 
 
 async def list_memories(
-    connection: AsyncConnection, *, bank_id: str, scope_id: int | None, now: datetime
+    connection: AsyncConnection,
+    *,
+    bank_id: str,
+    scope_id: int | None,
+    now: datetime,
+    memory_types: Sequence[MemoryType] = (),
 ) -> list[Memory]:
-    """The memories of a bank, or of one scope of it, that have not expired, the newest first."""
+    """The memories of a bank, or of one scope of it, that have not expired, the newest first.
+
+    Args:
+        memory_types: only these; all where empty.
+    """
     query = (
         select(memories, scopes.c.pairs)
         .join(scopes, scopes.c.id == memories.c.scope_id)
@@ -275,6 +284,8 @@ async def list_memories(
     )
     if scope_id is not None:
         query = query.where(memories.c.scope_id == scope_id)
+    if memory_types:
+        query = query.where(memories.c.memory_type.in_([one.value for one in memory_types]))
     return [memory_of(row, scope=json.loads(row.pairs)) for row in await connection.execute(query)]
 
 
@@ -352,7 +363,7 @@ async def list_earlier_facts(
             .where(revisions.c.scope_id == scope_id, revisions.c.memory_id.in_(ids[start : start + PAGE]))
             .order_by(revisions.c.seq.desc())
         )
-        for memory_id, fact in (await connection.execute(query)).tuples():
+        for memory_id, fact in await connection.execute(query):
             facts.setdefault(memory_id, []).append(fact)
     return {memory_id: tuple(found[1 : most + 1]) for memory_id, found in facts.items()}
 
@@ -365,7 +376,7 @@ def _revision(row: Row[Any]) -> MemoryRevision:
         labels=row.labels,
         extracted_memories=[ExtractedMemory(**extracted) for extracted in row.extracted_memories],
         sources=[Source(**source) for source in row.sources],
-        structured_data=row.structured_data,
+        structured_data=None if row.structured_data is None else row.structured_data["data"],
         event_time=_moment(row.event_time),
         create_time=from_micros(row.create_time),
         expire_time=_moment(row.expire_time),

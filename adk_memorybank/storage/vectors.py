@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -47,6 +48,7 @@ class Vectors:
         self._executor = DaemonExecutor("adk-memorybank-chroma")
         self._client: ClientAPI | None = None
         self._collections: dict[str, Any] = {}
+        self._cleaned: set[str] = set()
         self._inode = 0
 
     async def get(self, bank_id: str, ids: Sequence[str]) -> dict[str, NDArray[float32]]:
@@ -69,7 +71,7 @@ class Vectors:
         for start in range(0, len(ids), WRITE_PAGE):
             page = ids[start : start + WRITE_PAGE]
             rows = [vectors[key] for key in page]
-            await self._call(bank_id, lambda c, page=page, rows=rows: c.add(ids=page, embeddings=rows))
+            await self._call(bank_id, lambda c, page=page, rows=rows: self._write(c, page, rows))
 
     async def remove(self, bank_id: str, ids: Sequence[str]) -> None:
         """Removes vectors; ids that are not there are passed over."""
@@ -116,6 +118,23 @@ class Vectors:
         except Exception as error:
             raise Unavailable(f"Chroma in {self._path} can't be used: {type(error).__name__}: {error}") from error
 
+    def _write(self, collection: Any, ids: list[str], rows: list[NDArray[float32]]) -> None:
+        collection.add(ids=ids, embeddings=rows)
+        if collection.name not in self._cleaned:  # its first write has made the files
+            self._clean_files()
+            self._cleaned.add(collection.name)
+
+    def _clean_files(self) -> None:
+        """Overwrites what Chroma has made of memory that it never filled.
+
+        A new index writes room for a hundred rows as `malloc` gave it, with whatever the process had there before:
+        facts, names, keys. No row is in it before the index is saved for the first time, with its metadata.
+        """
+        for rows in self._path.glob("*/data_level0.bin"):
+            if not rows.with_name("index_metadata.pickle").exists():
+                with rows.open("r+b") as file:
+                    file.write(bytes(rows.stat().st_size))
+
     def _collection(self, bank_id: str) -> Any:
         client = self._open()
         if bank_id not in self._collections:
@@ -133,8 +152,11 @@ class Vectors:
         self._forget_client()
         self._path.mkdir(parents=True, exist_ok=True)
         settings = Settings(anonymized_telemetry=False)
+        global _used  # noqa: PLW0603
+        _used = True
         self._client = chromadb.PersistentClient(path=os.path.realpath(self._path), settings=settings)
         self._inode = self._inode_now()
+        self._clean_files()  # a process may have died before it did
         return self._client
 
     def _inode_now(self) -> int:
@@ -146,8 +168,29 @@ class Vectors:
 
     def _forget_client(self) -> None:
         client, self._client, self._collections = self._client, None, {}
+        self._cleaned.clear()
         if client is not None:
             client.close()  # pyright: ignore[reportUnknownMemberType, reportAttributeAccessIssue]: not in ClientAPI
+
+
+_used = False
+_lost_at_fork = False
+
+
+def lost_at_fork() -> bool:
+    """Whether Chroma was in use when this process was forked: its threads stayed behind, and every call would hang."""
+    return _lost_at_fork
+
+
+def _after_fork() -> None:
+    global _lost_at_fork  # noqa: PLW0603
+    shared = sys.modules.get("chromadb.api.shared_system_client")
+    if _used or (shared is not None and shared.SharedSystemClient._identifier_to_system):
+        _lost_at_fork = True
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def _collection_name(bank_id: str) -> str:

@@ -165,24 +165,29 @@ class Ended:
     seconds: float
 
 
-async def run_script(name: str, *arguments: str, folder: Path, timeout: float = 60) -> Ended:
-    """Runs a script in `scripts/`; it writes the moment of its last statement to the file `FOLDER.stamp`."""
-    process = await asyncio.create_subprocess_exec(
+async def script(name: str, *arguments: str, folder: Path) -> asyncio.subprocess.Process:
+    """Starts a script in `scripts/`."""
+    return await asyncio.create_subprocess_exec(
         sys.executable,
         str(_SCRIPTS / name),
         str(folder),
         *arguments,
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env={**os.environ, "PYTHONPATH": str(_ROOT)},
     )
+
+
+async def run_script(name: str, *arguments: str, folder: Path, timeout: float = 60) -> Ended:
+    """Runs a script to its end; it writes the moment of its last statement to the file `FOLDER.stamp`."""
+    process = await script(name, *arguments, folder=folder)
     try:
         out, err = await asyncio.wait_for(process.communicate(), timeout)
     except TimeoutError:
         process.kill()
         raise
     ended = time.time()
-    stamp = folder.with_suffix(".stamp")
-    said = float(stamp.read_text()) if stamp.exists() else ended
+    said = float(folder.with_suffix(".stamp").read_text()) if process.returncode == 0 else ended
     assert process.returncode is not None
     return Ended(process.returncode, out.decode(), err.decode(), ended - said)

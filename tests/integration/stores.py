@@ -29,7 +29,7 @@ def uri(folder: Path, **options: str) -> str:
 
 
 def service(folder: Path, generator: Any = None, *, bank: str = "default", **options: Any) -> MemoryBankService:
-    chosen = {"embedder": HashEmbedder(), **options}
+    chosen: dict[str, Any] = {"embedder": HashEmbedder(), **options}
     return MemoryBankService(uri(folder, bank=bank), model=generator or ScriptedGenerator(), **chosen)
 
 
@@ -169,6 +169,7 @@ class ReplacingGenerator(ScriptedGenerator):
 async def opened(folder: Path, generator: Any = None, **options: Any) -> AsyncGenerator[MemoryBankService]:
     memory = service(folder, generator, **options)
     try:
+        await memory.bank()
         yield memory
     finally:
         await memory.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import shutil
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -50,10 +51,14 @@ class TestEachEventOnce:
             assert await facts(memory) == said
         read = [text for texts in generator.extractions for text in texts]
         assert sorted(read) == said
-        by_event = rows(tmp_path / "m", "SELECT event_id, count(*), count(operation_id), min(state) FROM events GROUP BY 1")
+        by_event = rows(
+            tmp_path / "m", "SELECT event_id, count(*), count(operation_id), min(state) FROM events GROUP BY 1"
+        )
         assert len(by_event) == 40
         assert all(row[1:] == (1, 1, "read") for row in by_event)
-        done = rows(tmp_path / "m", "SELECT count(DISTINCT o.id) FROM operations o JOIN events e ON e.operation_id = o.id")
+        done = rows(
+            tmp_path / "m", "SELECT count(DISTINCT o.id) FROM operations o JOIN events e ON e.operation_id = o.id"
+        )
         assert done == [(len(generator.extractions),)]
 
     async def test_a_growing_session_of_which_each_turn_is_waited_for(self, tmp_path: Path) -> None:
@@ -188,24 +193,25 @@ class TestFaults:
             bank = await memory.bank()
             for turns in range(1, 4):
                 await memory.add_session_to_memory(session(said[:turns]))
-                await until(lambda turns=turns: len(generator.extractions) == turns)
-                waiting = await self._waiting(bank)
+                clock.advance(timedelta(seconds=5))
+                waiting = await self._put_back(bank, turns)
                 assert waiting.last_error is not None
                 assert "no route" in waiting.last_error.message
-                assert waiting.attempts == turns
+                assert waiting.due_time is not None
+                assert waiting.due_time > clock.now()
                 assert rows(tmp_path / "m", "SELECT DISTINCT state FROM events") == [("claimed",)]
-                clock.advance(timedelta(seconds=5))
-            assert ended_well(await memory.flush())
             await memory.add_session_to_memory(session(said))
+            clock.advance(timedelta(seconds=5))
             assert ended_well(await memory.flush())
             assert await facts(memory) == said
+        assert [len(texts) for texts in generator.extractions] == [1, 2, 3, 4]
 
-    async def _waiting(self, bank: Any) -> Operation:
+    async def _put_back(self, bank: Any, times: int) -> Operation:
         found: list[Operation] = []
 
         async def put_back() -> bool:
             found[:] = await bank.operations.list(unfinished=True)
-            return found[0].state == "pending" and found[0].attempts > 0
+            return [(one.state, one.attempts) for one in found] == [("pending", times)]
 
         await until(put_back)
         return found[0]
@@ -254,6 +260,32 @@ class TestFaults:
             assert ended_well(await bank.operations.wait([failed.name], timeout=30))
             assert await facts(memory) == ["a one", "b two"]
         assert generator.extractions == [["a one"], ["b two"], ["a one"]]
+
+    async def test_a_fault_after_the_commit_undoes_nothing(self, tmp_path: Path) -> None:
+        class Rewriting(ScriptedGenerator):
+            """Writes a text that is not embedded yet."""
+
+            async def consolidate(self, request: Any) -> Any:
+                decisions = await super().consolidate(request)
+                return [replace(decision, fact=f"{decision.fact}, rewritten") for decision in decisions]
+
+        class Fails(HashEmbedder):
+            failing = True
+
+            async def embed(self, texts: Any, *, query: bool = False) -> Any:
+                if self.failing and any("rewritten" in text for text in texts):
+                    raise ConnectionError("no route")
+                return await super().embed(texts, query=query)
+
+        generator, embedder = Rewriting(), Fails()
+        async with opened(tmp_path / "m", generator, embedder=embedder) as memory:
+            await memory.add_session_to_memory(session(["likes tea"]))
+            assert ended_well(await memory.flush())
+            embedder.failing = False
+            found = await (await memory.bank()).retrieve(scope=SCOPE, query="tea", by="distance")
+            assert [one.memory.fact for one in found] == ["likes tea, rewritten"]
+            assert found[0].distance is not None
+        assert generator.extractions == [["likes tea"]]
 
     async def test_a_fault_of_a_cancelled_operation_does_not_bring_it_back(self, tmp_path: Path) -> None:
         class Fails(HeldGenerator):
@@ -358,80 +390,6 @@ class TestChromaDeleted:
         async with opened(folder) as memory:
             assert (await search(memory, "fox eats"))[0] == "fox eats"
             await until(lambda: _all_vectors_written(memory, folder))
-
-
-class TestTriggers:
-    @pytest.fixture
-    def clock(self) -> ManualClock:
-        return ManualClock()
-
-    async def _add(self, memory: MemoryBankService, texts: list[str], **metadata: Any) -> None:
-        await memory.add_events_to_memory(
-            app_name=APP, user_id=USER, session_id="s", events=session(texts).events, custom_metadata=metadata
-        )
-
-    def _rule(self, **rule: Any) -> dict[str, Any]:
-        return {"generation_rule": rule}
-
-    async def test_by_count(self, tmp_path: Path, clock: ManualClock) -> None:
-        generator = ScriptedGenerator()
-        said = numbered(7)
-        async with opened(tmp_path / "m", generator, clock=clock) as memory:
-            for turns in range(1, 8):
-                rule = {"generation_trigger_config": self._rule(event_count=3)} if turns == 1 else {}
-                await self._add(memory, said[:turns], **rule)
-                await memory.flush()
-            assert generator.extractions == [said[:3], said[3:6]]
-            assert ended_well(await memory.flush(force=True))
-            assert await facts(memory) == said
-        assert generator.extractions[2] == said[6:]
-
-    async def test_by_idleness(self, tmp_path: Path, clock: ManualClock) -> None:
-        generator = ScriptedGenerator()
-        async with opened(tmp_path / "m", generator, clock=clock) as memory:
-            await self._add(memory, ["a one"], generation_trigger_config=self._rule(idle_duration="60s"))
-            clock.advance(timedelta(seconds=50))
-            await self._add(memory, ["a one", "b two"])
-            clock.advance(timedelta(seconds=50))
-            assert rows(tmp_path / "m", "SELECT state FROM events") == [("waiting",)] * 2
-            clock.advance(timedelta(seconds=11))
-            await until(lambda: generator.extractions)
-            await settle(memory)
-            assert await facts(memory) == ["a one", "b two"]
-
-    async def test_by_force(self, tmp_path: Path, clock: ManualClock) -> None:
-        generator = ScriptedGenerator()
-        async with opened(tmp_path / "m", generator, clock=clock) as memory:
-            await self._add(memory, ["a one"], generation_trigger_config=self._rule(event_count=10))
-            assert await memory.flush() == []
-            await self._add(memory, ["a one"], force_flush=True)
-            assert ended_well(await memory.flush())
-            assert await facts(memory) == ["a one"]
-
-    async def test_a_trigger_survives_a_restart(self, tmp_path: Path, clock: ManualClock) -> None:
-        folder = tmp_path / "m"
-        async with opened(folder, clock=clock) as memory:
-            await self._add(memory, ["a one"], generation_trigger_config=self._rule(event_count=2, idle_duration="3600s"))
-        generator = ScriptedGenerator()
-        async with opened(folder, generator, clock=clock) as memory:
-            await self._add(memory, ["a one", "b two"])
-            assert ended_well(await memory.flush())
-            await self._add(memory, ["a one", "b two", "c three"])
-        clock.advance(timedelta(hours=2))
-        async with opened(folder, generator, clock=clock) as memory:
-            await memory.bank()
-            await until(lambda: len(generator.extractions) == 2)
-            await settle(memory)
-            assert await facts(memory) == ["a one", "b two", "c three"]
-
-    async def test_the_safety_net_reads_what_no_rule_fires_for(self, tmp_path: Path, clock: ManualClock) -> None:
-        generator = ScriptedGenerator()
-        async with opened(tmp_path / "m", generator, clock=clock) as memory:
-            await self._add(memory, ["a one"], generation_trigger_config=self._rule(event_count=10))
-            clock.advance(timedelta(hours=25))
-            await until(lambda: generator.extractions)
-            await settle(memory)
-            assert await facts(memory) == ["a one"]
 
 
 class TestRefused:

@@ -140,7 +140,11 @@ def test_notes_are_logged_without_any_text(caplog: pytest.LogCaptureFixture) -> 
 
 
 def test_every_fact_a_memory_of_its_own() -> None:
-    facts = [ExtractedFact("a", ("T",), (0,)), ExtractedFact("a", ("T",), (0,)), ExtractedFact("b", (), (), forget=True)]
+    facts = [
+        ExtractedFact("a", ("T",), (0,)),
+        ExtractedFact("a", ("T",), (0,)),
+        ExtractedFact("b", (), (), forget=True),
+    ]
     assert creations(facts) == [
         create(0, fact="a", topics=("T",)),
         create(1, fact="a", topics=("T",)),

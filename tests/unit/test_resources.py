@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -164,9 +165,7 @@ class TestMetadata:
         }
         assert metadata_from_json(encoded) == metadata
 
-    values = st.one_of(
-        st.booleans(), st.floats(allow_nan=False), st.text(), st.datetimes(timezones=st.just(UTC))
-    )
+    values = st.one_of(st.booleans(), st.floats(allow_nan=False), st.text(), st.datetimes(timezones=st.just(UTC)))
 
     @given(st.dictionaries(st.text(), values))
     def test_there_and_back(self, metadata: dict[str, MetadataValue]) -> None:
@@ -177,32 +176,32 @@ class TestMetadata:
 
 class TestOptions:
     @pytest.mark.parametrize(
-        ("make", "field"),
+        ("cls", "fields", "field"),
         [
-            (lambda: MemoryOptions(ttl=MINUTE, expire_time=NOW), "ttl"),
-            (lambda: MemoryOptions(ttl=-MINUTE), "ttl"),
-            (lambda: RevisionOptions(ttl=MINUTE, expire_time=NOW), "revision_ttl"),
-            (lambda: MemoryOptions(expire_time=datetime.fromisoformat("0001-01-01T00:00:00+14:00")), "expire_time"),
-            (lambda: MemoryOptions(event_time=datetime.fromisoformat("9999-12-31T23:59:59-14:00")), "event_time"),
-            (lambda: MemoryOptions(tll=MINUTE), "tll"),
-            (lambda: MemoryOptions(metadata={"a": float("nan")}), "metadata"),
-            (lambda: GenerationOptions(metadata={"a": float("inf")}), "metadata"),
-            (lambda: GenerationOptions(metadata_merge_strategy="SOMEHOW"), "metadata_merge_strategy"),
-            (lambda: GenerationOptions(disable_consolidation="perhaps"), "disable_consolidation"),
+            (MemoryOptions, {"ttl": MINUTE, "expire_time": NOW}, "ttl"),
+            (MemoryOptions, {"ttl": -MINUTE}, "ttl"),
+            (MemoryOptions, {"expire_time": datetime.fromisoformat("0001-01-01T00:00:00+14:00")}, "expire_time"),
+            (MemoryOptions, {"event_time": datetime.fromisoformat("9999-12-31T23:59:59-14:00")}, "event_time"),
+            (MemoryOptions, {"tll": MINUTE}, "tll"),
+            (MemoryOptions, {"metadata": {"a": float("nan")}}, "metadata"),
+            (RevisionOptions, {"ttl": MINUTE, "expire_time": NOW}, "revision_ttl"),
+            (GenerationOptions, {"metadata": {"a": float("inf")}}, "metadata"),
+            (GenerationOptions, {"metadata_merge_strategy": "SOMEHOW"}, "metadata_merge_strategy"),
+            (GenerationOptions, {"disable_consolidation": "perhaps"}, "disable_consolidation"),
         ],
     )
-    def test_wrong(self, make: object, field: str) -> None:
-        assert callable(make)
+    def test_wrong(self, cls: type[Any], fields: dict[str, Any], field: str) -> None:
         with pytest.raises(InvalidArgument) as raised:
-            make()
+            cls(**fields)
         assert raised.value.field == field
 
     def test_times_are_kept_in_utc(self) -> None:
         options = MemoryOptions(
-            expire_time=datetime.fromisoformat("2030-01-01T01:00:00+01:00"), event_time=datetime(2026, 1, 1, 12)
+            expire_time=datetime.fromisoformat("2030-01-01T01:00:00+01:00"), event_time=NOW.replace(tzinfo=None)
         )
         assert options.expire_time == datetime(2030, 1, 1, tzinfo=UTC)
         assert options.event_time == NOW
+        assert options.event_time is not None
         assert options.event_time.tzinfo is UTC
 
     def test_what_no_database_stores_is_replaced(self) -> None:

@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import chromadb  # noqa: F401  imported here once for all children
+import chromadb  # noqa: F401  # pyright: ignore[reportUnusedImport]  once for all children
 
 from adk_memorybank import MemoryBankService
 from adk_memorybank.generation.generator import Extraction, ExtractionRequest
@@ -53,7 +53,7 @@ class Child:
         async def add(*_: Any) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
 
-        vectors.Vectors.add = add
+        setattr(vectors.Vectors, "add", add)  # noqa: B010
 
     async def flush(self, timeout: float = 60) -> list[bool]:
         return [operation.done and operation.error is None for operation in await self.memory.flush(timeout=timeout)]
