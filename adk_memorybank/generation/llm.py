@@ -65,11 +65,21 @@ class LlmGenerator:
         name: of the model.
         make: makes it, on the loop that calls it.
         embed: unit vectors, to tell a paraphrase from an invention.
+        reads_media: whether the model takes images, sounds and files.
         deadline: of one call of the model.
     """
 
-    def __init__(self, *, name: str, make: Callable[[], BaseLlm], embed: Embed, deadline: timedelta = DEADLINE) -> None:
+    def __init__(
+        self,
+        *,
+        name: str,
+        make: Callable[[], BaseLlm],
+        embed: Embed,
+        reads_media: bool = False,
+        deadline: timedelta = DEADLINE,
+    ) -> None:
         self.name = name
+        self.reads_media = reads_media
         self._make = make
         self._embed = embed
         self._deadline = deadline.total_seconds()
@@ -89,8 +99,8 @@ class LlmGenerator:
         instruction = prompts.extraction_instruction(request)
         schema = prompts.extraction_schema(request.topics, request.schemas)
         for pieces in split(request.turns):
-            contents = prompts.extraction_contents([piece.turn for piece in pieces])
-            answer, entries = await self._ask(instruction, contents, schema, read=partial(_read_extraction, request))
+            parts = prompts.extraction_parts([piece.turn for piece in pieces])
+            answer, entries = await self._ask(instruction, parts, schema, read=partial(_read_extraction, request))
             if answer.cut:
                 notes.append("an answer of the model broke off: its complete facts were kept")
             if answer.left_out:
@@ -104,7 +114,9 @@ class LlmGenerator:
         found = list(facts.values())
         texts = [*(fact.fact for fact in found), *profiles.texts_of(values, fields)]
         supported = dict(zip(texts, await Support(request, self._embed).of(texts) if texts else [], strict=True))
-        kept = [fact for fact in found if supported[fact.fact]]
+        # What was read off a picture has no words to be held against.
+        shown = {index for index, turn in enumerate(request.turns) if turn.media}
+        kept = [fact for fact in found if supported[fact.fact] or shown.intersection(fact.turns)]
         said = same_text("\n".join(turn.text for turn in request.turns))
         values = profiles.keep_supported(values, fields, lambda text: same_text(text) in said or supported[text], notes)
         if len(kept) < len(found):
@@ -124,19 +136,21 @@ class LlmGenerator:
             return creations(request.facts)
         answer = await self._ask(
             prompts.consolidation_instruction(),
-            prompts.consolidation_contents(request, shown),
+            [types.Part(text=prompts.consolidation_contents(request, shown))],
             prompts.consolidation_schema(),
             read=lambda said, _: read_answer(said, name="decisions", key="action"),
         )
         return decisions_of(answer.items, request, shown)
 
-    async def _ask(self, instruction: str, contents: str, schema: types.Schema, *, read: Callable[[str, bool], T]) -> T:
+    async def _ask(
+        self, instruction: str, parts: list[types.Part], schema: types.Schema, *, read: Callable[[str, bool], T]
+    ) -> T:
         """One question, and where its answer can't be read one attempt to repair it.
 
         Args:
             read: the answer, and whether it is the last attempt.
         """
-        question = types.Content(role="user", parts=[types.Part(text=contents)])
+        question = types.Content(role="user", parts=parts)
         said = await self._call(instruction, [question], schema)
         try:
             return await _off_the_loop(read, said, False)

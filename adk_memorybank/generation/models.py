@@ -65,6 +65,27 @@ def model_factory(spec: Any) -> tuple[str, Callable[[], BaseLlm]]:
     )
 
 
+def looks_at_media(spec: Any) -> bool:
+    """Whether a model takes images, sounds and files.
+
+    Gemini does. Of a model behind LiteLLM its own table is asked, and a model that it doesn't know takes none. A class
+    of the user's own is asked by its attribute `reads_media`; one that doesn't say is given what its agent would be.
+    """
+    if isinstance(spec, str):
+        return "gemini" in spec or _by_litellm(spec)
+    if any(cls.__name__ == "LiteLlm" for cls in type(spec).__mro__):
+        return _by_litellm(spec.model)
+    return bool(getattr(spec, "reads_media", True))
+
+
+def _by_litellm(name: str) -> bool:
+    try:
+        import litellm  # pyright: ignore[reportMissingImports]: an extra
+    except ImportError:
+        return False
+    return bool(litellm.supports_vision(name))  # pyright: ignore[reportUnknownMemberType, reportPrivateImportUsage]: untyped
+
+
 def _by_name(name: str) -> Callable[[], BaseLlm]:
     from google.adk.models.registry import LLMRegistry
 

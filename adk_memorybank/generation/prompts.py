@@ -164,6 +164,21 @@ def extraction_contents(turns: Sequence[Turn]) -> str:
     )
 
 
+def extraction_parts(turns: Sequence[Turn]) -> list[types.Part]:
+    """The events, and after them what was shown with the new ones."""
+    parts = [types.Part(text=extraction_contents(turns))]
+    for number, turn in enumerate(turns, start=1):
+        for media in turn.media if turn.new else ():
+            parts.append(types.Part(text=f"Shown with event {number}:"))
+            if media.uri:
+                parts.append(
+                    types.Part(file_data=types.FileData(file_uri=media.uri, mime_type=media.mime_type or None))
+                )
+            else:
+                parts.append(types.Part(inline_data=types.Blob(data=media.data, mime_type=media.mime_type)))
+    return parts
+
+
 def consolidation_instruction() -> str:
     """The fixed part of a consolidation."""
     return _CONSOLIDATION

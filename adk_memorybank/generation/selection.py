@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from adk_memorybank.generation.generator import Generator
-from adk_memorybank.generation.models import DEFAULT_GEMINI, gemini_credentials, model_factory
+from adk_memorybank.generation.models import DEFAULT_GEMINI, gemini_credentials, looks_at_media, model_factory
 from adk_memorybank.generation.offline import Embed, OfflineGenerator
 
 OFFLINE = "offline"
@@ -35,4 +35,4 @@ def select_generator(spec: Any, *, embed: Embed) -> tuple[Generator, str]:
     from adk_memorybank.generation.llm import LlmGenerator  # ADK's models load only where one is used
 
     name, make = model_factory(spec)
-    return LlmGenerator(name=name, make=make, embed=embed), reason
+    return LlmGenerator(name=name, make=make, embed=embed, reads_media=looks_at_media(spec)), reason

@@ -77,8 +77,9 @@ class Support:
         """For each fact whether it is drawn from what was read, and not from the examples."""
         verdicts = [self._by_words(fact) for fact in facts]
         open_ones = [index for index, verdict in enumerate(verdicts) if verdict is None]
-        if open_ones:
-            vectors = await self._embed([facts[index] for index in open_ones] + _sentences(self._texts))
+        sentences = _sentences(self._texts) if open_ones else []
+        if sentences:
+            vectors = await self._embed([facts[index] for index in open_ones] + sentences)
             nearest = np.max(vectors[: len(open_ones)] @ vectors[len(open_ones) :].T, axis=1)
             for index, near in zip(open_ones, nearest.tolist(), strict=True):
                 verdicts[index] = near >= NEAR
