@@ -49,8 +49,9 @@ CANDIDATES = 10
 """Memories looked up for a fact."""
 FORGET_CANDIDATES = 50
 """Memories looked up for a request to forget: it may be about many."""
-DEADLINE = timedelta(seconds=60)
-"""Of one call of the generator."""
+DEADLINE = timedelta(minutes=10)
+"""Of one extraction or consolidation, whatever the generator is. One that asks a model has a deadline of its own for
+each call (`llm.DEADLINE`): a long input takes many of them."""
 _REPLANS = 3
 
 

@@ -34,6 +34,7 @@ from adk_memorybank.generation.generator import (
     ExtractionRequest,
     FieldValue,
 )
+from adk_memorybank.generation.models import shape_for
 from adk_memorybank.generation.plan import LONGEST_FACT, creations
 from adk_memorybank.generation.splitting import Piece, split
 from adk_memorybank.generation.support import Embed, Support, same_text
@@ -175,7 +176,7 @@ class LlmGenerator:
         model = self._model
         config = types.GenerateContentConfig(
             system_instruction=instruction,
-            response_schema=schema,
+            response_schema=shape_for(model, schema),
             response_mime_type="application/json",
             temperature=0.0,
         )

@@ -11,6 +11,7 @@ from adk_memorybank.errors import InvalidArgument, ModelUnavailable
 
 if TYPE_CHECKING:
     from google.adk.models.base_llm import BaseLlm
+    from google.genai import types
 
 DEFAULT_GEMINI = "gemini-3.5-flash"
 """The guide's model since 29 June 2026."""
@@ -168,6 +169,13 @@ def _own_client(client: Any) -> Any:
         return type(client)(**settings)
     except (AttributeError, TypeError, ValueError):
         return client
+
+
+def shape_for(model: BaseLlm, schema: types.Schema) -> types.Schema | dict[str, Any]:
+    """A schema as this model takes it: ADK hands it on to LiteLLM word for word, and there it must be JSON schema."""
+    if any(cls.__module__ == "google.adk.models.lite_llm" for cls in type(model).__mro__):
+        return schema.json_schema.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return schema
 
 
 def _made(factory: Callable[[], object]) -> BaseLlm:

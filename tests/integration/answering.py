@@ -64,6 +64,11 @@ def question(request: LlmRequest) -> str:
     return "\n".join(part.text or "" for content in request.contents[:1] for part in content.parts or [])
 
 
+def spoken(request: LlmRequest) -> list[str]:
+    """The texts of the contents, one after the other."""
+    return ["".join(part.text or "" for part in content.parts or []) for content in request.contents]
+
+
 def instruction(request: LlmRequest) -> str:
     """What the model was told."""
     return str(request.config.system_instruction)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -24,6 +24,7 @@ from adk_memorybank.generation.models import model_factory
 from adk_memorybank.testing import HashEmbedder, temporary_banks
 from tests import adk
 from tests.integration.answering import SCOPE, current, day, decide, decisions, facts, generate, said
+from tests.integration.stores import until
 
 TEA = "I like green tea."
 LYON = "I live in Lyon."
@@ -54,7 +55,7 @@ class Google:
 
 
 @contextmanager
-def _serving() -> Iterator[Google]:
+def _serving() -> Generator[Google]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
@@ -210,9 +211,12 @@ class TestWhatGoesToGoogle:
         async with temporary_banks(model=Gemini(model=MODEL, base_url=gone.url)) as banks:
             bank = await banks.create()
             operation = await bank.generate(scope=SCOPE, events=[said(TEA)], wait=False)
-            async with asyncio.timeout(30):
-                while not (found := await bank.operations.get(operation.name)).attempts:
-                    await asyncio.sleep(0.05)
+
+            async def tried() -> bool:
+                return bool((await bank.operations.get(operation.name)).attempts)
+
+            await until(tried)
+            found = await bank.operations.get(operation.name)
             assert found.error is None
             assert found.last_error is not None
             await banks.close(timeout=0)

@@ -27,6 +27,7 @@ from tests.integration.answering import (
     numbered,
     question,
     said,
+    spoken,
     updating,
 )
 
@@ -297,8 +298,8 @@ class TestRepair:
         first, second = model.requests
         assert [content.role for content in second.contents] == ["user", "model", "user"]
         assert second.contents[0] == first.contents[0]
-        assert second.contents[1].parts[0].text == "That is a nice talk!"
-        assert "not JSON" in second.contents[2].parts[0].text
+        assert spoken(second)[1] == "That is a nice talk!"
+        assert "not JSON" in spoken(second)[2]
         assert second.config.response_schema == first.config.response_schema
         assert instruction(second) == instruction(first)
 
@@ -306,7 +307,7 @@ class TestRepair:
         model = ScriptedLlm(["x" * 1_000_000 + "\ud83d", GOOD])
         async with temporary_banks(model=model) as banks:
             await generate(await banks.create(), SAID)
-        assert len(model.requests[1].contents[1].parts[0].text) <= 20_000
+        assert len(spoken(model.requests[1])[1]) <= 20_000
 
     async def test_an_error_keeps_the_events_for_the_next_operation(self) -> None:
         model = ScriptedLlm(["?", "?", facts(TEA, fact(SISTER, PERSONAL, event=2))])

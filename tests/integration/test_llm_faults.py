@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import AsyncGenerator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -155,7 +156,9 @@ class TestPassing:
     @pytest.mark.parametrize("code", ["RESOURCE_EXHAUSTED", "UNAVAILABLE", "503"])
     async def test_told_by_the_response(self, code: str) -> None:
         class Refusing(BaseLlm):
-            async def generate_content_async(self, llm_request: LlmRequest, stream: bool = False) -> Any:
+            async def generate_content_async(
+                self, llm_request: LlmRequest, stream: bool = False
+            ) -> AsyncGenerator[LlmResponse, None]:
                 yield LlmResponse(error_code=code, error_message="later")
 
         async with temporary_banks(model=Refusing(model="refusing"), clock=ManualClock()) as banks:
@@ -240,7 +243,9 @@ class TestPermanent:
 
     async def test_a_model_that_refuses_by_its_finish_reason(self) -> None:
         class Refusing(BaseLlm):
-            async def generate_content_async(self, llm_request: LlmRequest, stream: bool = False) -> Any:
+            async def generate_content_async(
+                self, llm_request: LlmRequest, stream: bool = False
+            ) -> AsyncGenerator[LlmResponse, None]:
                 yield LlmResponse(error_code="SAFETY", error_message="blocked")
 
         async with temporary_banks(model=Refusing(model="refusing")) as banks:
@@ -250,13 +255,17 @@ class TestPermanent:
 
     async def test_an_answer_cut_at_the_token_limit_is_used(self) -> None:
         class Cut(ScriptedLlm):
-            async def generate_content_async(self, llm_request: LlmRequest, stream: bool = False) -> Any:
+            async def generate_content_async(
+                self, llm_request: LlmRequest, stream: bool = False
+            ) -> AsyncGenerator[LlmResponse, None]:
                 async for response in super().generate_content_async(llm_request, stream):
                     response.error_code = "MAX_TOKENS"
                     yield response
 
         whole = '{"facts": [{"fact": "I like green tea.", "topic": "USER_PREFERENCES", "event": 1}, {"fact": "I li'
-        async with temporary_banks(model=Cut([whole])) as banks:
+        make: Any = Cut  # pydantic's signature hides the one of `ScriptedLlm`
+        model = make([whole])
+        async with temporary_banks(model=model) as banks:
             bank = await banks.create()
             operation = await generate(bank, TEA)
             assert await current(bank) == [TEA]

@@ -246,7 +246,7 @@ class TestTopics:
         async with temporary_banks(model=model) as banks:
             bank = await banks.create(managed_semantic_memory_config=customized(memory_topics=[FEEDBACK]))
             await generate(bank, TEA)
-        schema = model.requests[0].config.response_schema
+        schema: Any = model.requests[0].config.response_schema
         assert schema.properties["facts"].items.properties["topic"].enum == ["business_feedback"]
         assert model.requests[0].config.response_mime_type == "application/json"
         assert model.requests[0].config.tools in (None, [])

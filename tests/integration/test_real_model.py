@@ -50,7 +50,7 @@ def endpoint() -> Iterator[str]:
 def model(endpoint: str, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setenv("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     lite_llm = import_module("google.adk.models.lite_llm")
-    return lite_llm.LiteLlm(model="openai/smollm2", api_base=endpoint, api_key="none", max_tokens=256, timeout=300)
+    return lite_llm.LiteLlm(model="openai/smollm2", api_base=endpoint, api_key="none", max_tokens=256, timeout=100)
 
 
 async def test_every_operation_ends_and_can_be_read(model: Any) -> None:
@@ -59,7 +59,7 @@ async def test_every_operation_ends_and_can_be_read(model: Any) -> None:
         assert bank.model == "openai/smollm2"
         for text in ("I live in Lyon and I like green tea.", "I moved to Paris last week.", "Thanks!"):
             with suppress(ModelOutputError):
-                operation = await generate(bank, text, timeout=300)
+                operation = await generate(bank, text, timeout=120)
                 assert operation.done, operation.last_error
         for memory in await bank.list(scope=SCOPE):
             assert memory.fact

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from google.genai import types
 from pydantic import PrivateAttr
 
 from adk_memorybank.errors import InvalidArgument, ModelUnavailable
-from adk_memorybank.generation.models import DEFAULT_GEMINI, gemini_credentials, model_factory
+from adk_memorybank.generation.models import DEFAULT_GEMINI, gemini_credentials, model_factory, shape_for
 from adk_memorybank.testing import ScriptedLlm
 
 FULL = "projects/p/locations/l/publishers/google/models/gemini-2.5-flash"
@@ -113,7 +114,9 @@ class TestNames:
             def supported_models(cls) -> list[str]:
                 return ["local-for-this-test-.*"]
 
-            async def generate_content_async(self, llm_request: LlmRequest, stream: bool = False) -> Any:
+            async def generate_content_async(
+                self, llm_request: LlmRequest, stream: bool = False
+            ) -> AsyncGenerator[LlmResponse, None]:
                 yield LlmResponse()
 
         LLMRegistry.register(Local)
@@ -157,7 +160,7 @@ class TestObjects:
     def test_models_that_fall_back_on_others(self) -> None:
         fallback = pytest.importorskip("google.adk.models._fallback_model").FallbackModel
         inner = Gemini(model="gemini-2.5-pro")
-        own = model_factory(fallback(models=[inner, "gemini-2.5-flash"]))[1]()
+        own: Any = model_factory(fallback(models=[inner, "gemini-2.5-flash"]))[1]()
         assert own.models[0] is not inner
         assert own.models[0].model == "gemini-2.5-pro"
         assert own.models[1] == "gemini-2.5-flash"
@@ -167,6 +170,27 @@ class TestObjects:
         name, make = model_factory(model)
         assert name == "scripted"
         assert make() is model
+
+
+class TestShapes:
+    SCHEMA = types.Schema(
+        type=types.Type.OBJECT, properties={"n": types.Schema(type=types.Type.INTEGER)}, required=["n"]
+    )
+
+    def test_of_gemini_and_of_the_users_own(self) -> None:
+        assert shape_for(Gemini(model="gemini-2.5-pro"), self.SCHEMA) is self.SCHEMA
+        assert shape_for(ScriptedLlm(), self.SCHEMA) is self.SCHEMA
+
+    def test_of_litellm(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        class LiteLlm(ScriptedLlm):
+            """Stands for ADK's class, which can't be imported without its package."""
+
+        monkeypatch.setattr(LiteLlm, "__module__", "google.adk.models.lite_llm")
+        assert shape_for(LiteLlm(), self.SCHEMA) == {
+            "type": "object",
+            "properties": {"n": {"type": "integer"}},
+            "required": ["n"],
+        }
 
 
 class TestFactories:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -32,9 +33,7 @@ def request(
 
 
 def turn(text: str, **fields: Any) -> Turn:
-    return Turn(
-        **{"session_id": "s", "event_id": "e", "role": "user", "author": "user", "text": text, "time": NOON, **fields}
-    )
+    return replace(Turn("s", "e", "user", "user", text, NOON), **fields)
 
 
 def asking(facts: Sequence[ExtractedFact], candidates: Sequence[Candidate]) -> ConsolidationRequest:

@@ -22,7 +22,7 @@ NOW = 1000
 
 def unit(*numbers: float) -> NDArray[np.float32]:
     vector = np.array(numbers, np.float32)
-    return vector / np.linalg.norm(vector)
+    return (vector / np.linalg.norm(vector)).astype(np.float32)
 
 
 def memory(
@@ -192,8 +192,10 @@ def naive(
                 discount = 1.2 * (1 - 0.75 + 0.75 * len(row.terms) / average)
                 score += rarity * counts[term] * 2.2 / (counts[term] + discount)
         words.append(score)
-        known = row.vector is not None and query_vector is not None
-        cosines.append(float(np.dot(row.vector, query_vector)) if known else None)
+        if row.vector is None or query_vector is None:
+            cosines.append(None)
+        else:
+            cosines.append(float(np.dot(row.vector, query_vector)))
 
     def z(values: list[float | None]) -> list[float]:
         known = [value for value in values if value is not None]

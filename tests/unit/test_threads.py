@@ -287,7 +287,7 @@ class TestDaemonExecutor:
         assert not executor.idle(0.01)
         go.set()
         assert executor.idle(5)
-        assert running.result(5)
+        assert running.result(5) == (None, True)
         with pytest.raises(RuntimeError, match="shut down"):
             executor.submit(int, "7")
 
