@@ -60,11 +60,16 @@ class MemoryBank:
     def __init__(self, engine: Engine, bank_id: str, parts: BankParts) -> None:
         self._engine = engine
         self._id = bank_id
-        self._parts = parts
+        self._opened = parts
         self._intake = Intake(engine, bank_id)
         self._memories = Memories(engine, bank_id)
         self._told_empty: set[str] = set()
         self.operations = BankOperations(engine, bank_id)
+
+    @property
+    def _parts(self) -> BankParts:
+        """As they are now: another handle may have changed the bank since."""
+        return self._engine.parts_now(self._id) or self._opened
 
     @property
     def name(self) -> str:
@@ -374,9 +379,10 @@ class MemoryBank:
         async def forget() -> Forgotten:
             async with self._engine.database.read() as connection:
                 row = await records.find_scope(connection, bank_id=self._id, scope=valid)
-            if row is None:
-                return Forgotten(memories=0, revisions=0, events=0, operations=0)
-            return await self._engine.forget(row)
+            if row is not None:
+                return await self._engine.forget(row)
+            await self._engine.erase()  # an earlier call may have been interrupted
+            return Forgotten(memories=0, revisions=0, events=0, operations=0)
 
         return await self._call(forget())
 

@@ -47,7 +47,8 @@ class BankOperations:
         async def wait() -> list[Operation]:
             await self._engine.wait(ids, timeout=timeout)
             found = await self._engine.queue.list(bank_id=self._bank_id, ids=ids)
-            return sorted(found, key=lambda operation: ids.index(last_segment(operation.name)))
+            places = {operation_id: place for place, operation_id in enumerate(ids)}
+            return sorted(found, key=lambda operation: places[last_segment(operation.name)])
 
         return await self._engine.call(wait())
 

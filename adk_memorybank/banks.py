@@ -15,10 +15,11 @@ from pydantic import BaseModel
 from adk_memorybank.bank import MemoryBank
 from adk_memorybank.clock import Clock
 from adk_memorybank.config import ManagedSemanticMemoryConfig, load_config
-from adk_memorybank.engine import Engine, leave, share
-from adk_memorybank.errors import AlreadyExists, EngineClosed, FailedPrecondition, InvalidArgument
+from adk_memorybank.engine import Engine
+from adk_memorybank.errors import EngineClosed, FailedPrecondition, InvalidArgument
 from adk_memorybank.resources import MAX_DISPLAY_NAME, last_segment, new_id, validate_bank_id
 from adk_memorybank.settings import Settings, read_settings
+from adk_memorybank.sharing import leave, share
 from adk_memorybank.storage import records
 
 Config = ManagedSemanticMemoryConfig | BaseModel | Mapping[str, Any] | str | os.PathLike[str] | None
@@ -89,16 +90,9 @@ class MemoryBanks:
         config = load_config(managed_semantic_memory_config)
         engine = self.engine
 
-        async def create() -> None:
-            async with engine.database.read() as connection:
-                if any(row.id == chosen for row in await records.list_banks(connection)):
-                    raise AlreadyExists(f"there is a bank {chosen!r} already")
-            await engine.open_bank(replace(self.settings, bank_id=chosen, config=config))
-            if display_name:
-                await _write(engine, chosen, display_name=display_name)
-
-        await engine.call(create())
-        return await self.get(name=chosen)
+        settings = replace(self.settings, bank_id=chosen, config=config)
+        parts = await engine.call(engine.open_bank(settings, bank="new", display_name=display_name))
+        return MemoryBank(engine, chosen, parts)
 
     async def get(self, *, name: str) -> MemoryBank:
         """A bank, by its name or id.
@@ -110,10 +104,9 @@ class MemoryBanks:
         engine = self.engine
 
         async def get() -> MemoryBank:
-            async with engine.database.read() as connection:
-                await records.get_bank(connection, bank_id=bank_id)
-            if not engine.is_open(bank_id):
-                await engine.open_bank(replace(self.settings, bank_id=bank_id, config=None))
+            settings = engine.settings_of(bank_id)
+            if settings is None:
+                await engine.open_bank(replace(self.settings, bank_id=bank_id, config=None), bank="present")
             return MemoryBank(engine, bank_id, await engine.parts(bank_id))
 
         return await engine.call(get())
@@ -157,16 +150,12 @@ class MemoryBanks:
         _check_display_name(display_name or "")
         config = None if managed_semantic_memory_config is None else load_config(managed_semantic_memory_config)
 
-        async def update() -> None:
-            async with engine.database.read() as connection:
-                await records.get_bank(connection, bank_id=bank_id)
-            if config is not None:
-                await engine.open_bank(replace(self.settings, bank_id=bank_id, config=config))
-            if display_name is not None:
-                await _write(engine, bank_id, display_name=display_name)
+        async def update() -> MemoryBank:
+            opened = engine.settings_of(bank_id) or replace(self.settings, bank_id=bank_id)
+            parts = await engine.open_bank(replace(opened, config=config), bank="present", display_name=display_name)
+            return MemoryBank(engine, bank_id, parts)
 
-        await engine.call(update())
-        return await self.get(name=bank_id)
+        return await engine.call(update())
 
     async def delete(self, *, name: str, force: bool = False) -> None:
         """Deletes a bank.
@@ -188,7 +177,8 @@ class MemoryBanks:
                 if count and not force:
                     raise FailedPrecondition(f"the bank {bank_id!r} holds {count} memories: give force=True")
                 await records.delete_bank(connection, bank_id=bank_id)
-            await engine.close_bank(bank_id, deleted=True)
+                await engine.database.note_erasure(connection)
+            await engine.bank_was_deleted(bank_id)
 
         await engine.call(delete())
 
@@ -228,9 +218,3 @@ class MemoryBanks:
 def _check_display_name(display_name: str) -> None:
     if len(display_name) > MAX_DISPLAY_NAME:
         raise InvalidArgument(f"has at most {MAX_DISPLAY_NAME} characters", field="display_name")
-
-
-async def _write(engine: Engine, bank_id: str, *, display_name: str) -> None:
-    async with engine.database.write() as connection:
-        await records.update_bank(connection, bank_id=bank_id, now=engine.clock.now(), display_name=display_name)
-    await engine.close_bank(bank_id)

@@ -142,6 +142,11 @@ class GenerationConfig(ConfigModel):
     model: Text = DEFAULT_MODEL
     generation_trigger_config: GenerationTriggerConfig | None = None
 
+    @property
+    def default_rule(self) -> GenerationRule | None:
+        """The rule of streams that have none of their own."""
+        return None if self.generation_trigger_config is None else self.generation_trigger_config.generation_rule
+
 
 class SimilaritySearchConfig(ConfigModel):
     """The model that makes the vectors."""

@@ -278,8 +278,10 @@ def _typed(key: str, kind: str, value: Any) -> MetadataValue:
     return clean_text(value if isinstance(value, str) else str(value))
 
 
-def _merge_strategy(given: Mapping[str, Any]) -> MetadataMergeStrategy:
-    value = given.get("metadata_merge_strategy", MetadataMergeStrategy.MERGE)
+def _merge_strategy(given: Mapping[str, Any]) -> MetadataMergeStrategy | None:
+    if "metadata_merge_strategy" not in given:
+        return None
+    value = given["metadata_merge_strategy"]
     try:
         return MetadataMergeStrategy(str(getattr(value, "value", value)).upper())
     except ValueError as error:

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-import atexit
 import logging
 import os
-import threading
 import time
 from collections.abc import Coroutine, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
-from adk_memorybank.clock import Clock, SystemClock
-from adk_memorybank.errors import FailedPrecondition
+from adk_memorybank.clock import Clock
+from adk_memorybank.errors import FailedPrecondition, MemoryBankError, NotFound
 from adk_memorybank.operations.queue import Queue, Work
 from adk_memorybank.operations.streams import Streams
 from adk_memorybank.operations.worker import Worker
-from adk_memorybank.parts import BankParts, open_bank
+from adk_memorybank.parts import BankParts, adopt_bank, open_bank
 from adk_memorybank.pipeline import Pipeline
 from adk_memorybank.resources import Forgotten, Memory
 from adk_memorybank.retrieval.reader import ViewReader
@@ -42,6 +40,8 @@ TAKEOVER_PATIENCE = 2.0
 STANDBY = 1.0
 """Seconds between tries to take over a folder that another process owns."""
 SWEEP_INTERVAL = 600.0
+ERASE_INTERVAL = 30.0
+"""Seconds between tries to erase deleted text that a reader in another process holds on to."""
 KEEP_OPERATIONS = timedelta(days=30)
 
 
@@ -65,6 +65,8 @@ class Engine:
         self._worker: Worker | None = None
         self._vectors: Vectors | None = None
         self._banks: dict[str, BankParts] = {}
+        self._settings: dict[str, Settings] = {}
+        self._left_alone: set[str] = set()
         self._working = False
         self._told_in_use = False
         self._dropping = asyncio.Lock()
@@ -137,36 +139,47 @@ class Engine:
             await pipeline.run(work, await self.parts(work.bank_id))
             self.tidy()
 
-        self._worker = Worker(database=self.database, queue=self.queue, streams=self.streams, handle=handle)
+        self._worker = Worker(
+            database=self.database, queue=self.queue, streams=self.streams, handle=handle, banks=self._banks.keys()
+        )
         return True
 
-    async def open_bank(self, settings: Settings) -> BankParts:
-        """Opens a bank as these settings want it, makes it where it is missing, and lets the worker begin.
+    async def open_bank(
+        self,
+        settings: Settings,
+        *,
+        bank: Literal["any", "new", "present"] = "any",
+        display_name: str | None = None,
+    ) -> BankParts:
+        """Opens a bank as `parts.open_bank` does, and lets the worker begin.
 
         Raises:
-            EmbedderMismatch: its vectors were made by another embedder.
-            ModelUnavailable: its model can't be used here.
+            MemoryBankError: as there.
         """
-        self._banks[settings.bank_id] = parts = await open_bank(self.database, settings, now=self.clock.now())
+        parts = await open_bank(self.database, settings, now=self.clock.now(), bank=bank, display_name=display_name)
+        self._settings[settings.bank_id] = replace(settings, config=None)
+        self._banks[settings.bank_id] = parts
+        self._left_alone.discard(settings.bank_id)
         await self._start_work()
         return parts
 
     async def parts(self, bank_id: str) -> BankParts:
-        """What belongs to a bank; one that nobody opened yet is opened by the environment and its configuration.
+        """What belongs to a bank that was opened.
 
         Raises:
-            NotFound: there is no such bank.
+            NotFound: it was deleted, or never opened.
         """
         if bank_id not in self._banks:
-            async with self.database.read() as connection:
-                await records.get_bank(connection, bank_id=bank_id)
-            settings = replace(read_settings(), folder=self.folder.path, bank_id=bank_id, config=None)
-            self._banks[bank_id] = await open_bank(self.database, settings, now=self.clock.now())
+            raise NotFound(f"there is no bank {bank_id!r}")
         return self._banks[bank_id]
 
-    def is_open(self, bank_id: str) -> bool:
-        """Whether a bank's parts are made already."""
-        return bank_id in self._banks
+    def parts_now(self, bank_id: str) -> BankParts | None:
+        """As `parts`, from any thread; None where there are none."""
+        return self._banks.get(bank_id)
+
+    def settings_of(self, bank_id: str) -> Settings | None:
+        """How a bank was opened here; None where it was not."""
+        return self._settings.get(bank_id)
 
     async def reindex(self, settings: Settings) -> int:
         """Makes all vectors of a bank anew and returns how many.
@@ -175,25 +188,39 @@ class Engine:
         """
         vectors = await self.need_vectors()
         bank_id = settings.bank_id
-        async with self.database.read() as connection:
-            await records.get_bank(connection, bank_id=bank_id)
         async with self.database.write() as connection:
+            await records.get_bank(connection, bank_id=bank_id)
             await records.update_bank(connection, bank_id=bank_id, now=self.clock.now(), embedder=None, dimension=None)
-        self._banks.pop(bank_id, None)
         parts = await self.open_bank(replace(settings, config=None))
         await vectors.drop_bank(bank_id)
         self.reader.drop(bank_id=bank_id)
         return await self.reader.make_all(bank_id=bank_id, embedder=parts.embedder)
 
-    async def close_bank(self, bank_id: str, *, deleted: bool = False) -> None:
-        """Forgets what belongs to a bank, so that its next use reads its configuration anew."""
+    async def bank_was_deleted(self, bank_id: str) -> None:
+        """Lets go of what belonged to a bank, and erases it."""
         self._banks.pop(bank_id, None)
-        if deleted:
-            self.reader.drop(bank_id=bank_id)
-            await self.database.rewrite()
-            await self.erase()
-            if self._vectors is not None:
-                await self._vectors.drop_bank(bank_id)
+        self._settings.pop(bank_id, None)
+        self.reader.drop(bank_id=bank_id)
+        await self.erase()
+        if self._vectors is not None:
+            await self._vectors.drop_bank(bank_id)
+
+    async def _adopt(self) -> None:
+        """Opens banks in which work waits that nobody opened here, by the environment and their configuration.
+
+        Not where they were last used with another model than that gives: their work waits for who brings it.
+        """
+        for bank_id in await self.queue.waiting_banks():
+            if bank_id in self._banks or bank_id in self._left_alone:
+                continue
+            settings = replace(read_settings(), folder=self.folder.path, bank_id=bank_id, config=None)
+            try:
+                self._banks[bank_id] = await adopt_bank(self.database, settings)
+                self._settings[bank_id] = settings
+                self.wake()
+            except MemoryBankError as error:
+                self._left_alone.add(bank_id)
+                logger.warning("work waits in the bank %s until it is opened: %s", bank_id, error)
 
     async def _start_work(self) -> None:
         # Not before the first bank is open: what waits in the queue may need the model that its caller brought.
@@ -276,20 +303,25 @@ class Engine:
         """Removes a scope: rows at once, then what the log of the database still holds, then the vectors."""
         async with self.database.write() as connection:
             forgotten = await forgetting.forget_scope(connection, scope=scope)
+            await self.database.note_erasure(connection)
         self.reader.drop(bank_id=scope.bank_id, scope_id=scope.id)
-        await self.database.rewrite()
         await self.erase()
         return forgotten
 
     async def erase(self) -> None:
-        """Empties the database's log and drops vectors that are not named any more."""
-        if not await self.database.truncate_log():
+        """Erases what is left of deleted text, if anything is, and drops vectors that are not named any more.
+
+        What a call before this one could not finish is finished here, also that of a process that died.
+        """
+        if await self.database.erasure_is_due() and not await self.database.erase():
             logger.warning(
                 "another process reads an old state of %s: forgotten text stays in its log until that ends",
                 self.folder.database,
             )
-            self._start(self._truncate_later())
-        await self.drop_vectors()
+        try:
+            await self.drop_vectors()
+        except MemoryBankError as error:
+            logger.warning("vectors of what was deleted are removed later: %s", error)
 
     async def make_vectors(self, parts: BankParts, memories: Sequence[tuple[Memory, int]]) -> None:
         """Makes the vectors of facts, given with their versions, and writes them behind the caller.
@@ -297,7 +329,13 @@ class Engine:
         Should this fail, they are made at the next read.
         """
         if self._vectors is not None:
-            vectors = await parts.embedder.embed([memory.fact for memory, _ in memories])
+            try:
+                vectors = await parts.embedder.embed([memory.fact for memory, _ in memories])
+            except Exception as error:  # noqa: BLE001  what is stored is stored: its caller must not take it for failed
+                logger.warning(
+                    "%d vectors could not be made, they are when they are next read: %s", len(memories), error
+                )
+                return
             named = {vector_id(memory.id, version): vectors[row] for row, (memory, version) in enumerate(memories)}
             self._start(self.reader.keep(bank_id=parts.id, vectors=named))
         self.tidy()
@@ -321,19 +359,20 @@ class Engine:
                     async with self.database.write() as connection:
                         await forgetting.vectors_were_dropped(connection, notes=list(vectors.values()))
 
-    async def _truncate_later(self) -> None:
-        while not await self.database.truncate_log(patience=60):
-            logger.warning("forgotten text is still in the log of %s", self.folder.database)
-
     async def _keep_house(self) -> None:
         """Takes over a folder whose owner has gone, and removes what has expired or was forgotten elsewhere."""
-        swept = -SWEEP_INTERVAL
+        swept = erased = -SWEEP_INTERVAL
         while True:
             await asyncio.sleep(STANDBY)
             try:
+                if time.monotonic() - erased > ERASE_INTERVAL and await self.database.erasure_is_due():
+                    erased = time.monotonic()
+                    await self.erase()
                 if self._worker is None:
                     await self._take_over()
                     continue
+                if self._working:
+                    await self._adopt()
                 await self.drop_vectors()  # another process, or one that died, may have left notes
                 if time.monotonic() - swept > SWEEP_INTERVAL:
                     swept = time.monotonic()
@@ -351,7 +390,8 @@ class Engine:
             if not gone:
                 break
         if removed:
-            await self.erase()
+            await self.database.truncate_log()
+            await self.drop_vectors()
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
@@ -411,69 +451,3 @@ class Engine:
             logger.debug("the engine did not stop in time", exc_info=True)
         if self._vectors is not None:
             self._vectors.idle(1.0)
-
-
-_engines: dict[Path, Engine] = {}
-_lock = threading.Lock()
-_leaving: list[Engine] = []
-"""Engines that are being closed."""
-_open_at_fork: set[Path] = set()
-"""Folders whose database a parent process had open when it was forked."""
-_left_behind: list[Engine] = []
-"""Engines of a parent process. Kept from the garbage collector: its database connections are not ours to close."""
-
-
-def share(path: Path, *, clock: Clock | None = None) -> Engine:
-    """The engine of a folder in this process; every call of this is to be met by one of `leave`.
-
-    Raises:
-        FailedPrecondition: the folder was open when this process was forked.
-    """
-    if path in _open_at_fork:
-        # SQLite would take its locks, that only the parent holds, for held here too: what is written could be lost.
-        raise FailedPrecondition(
-            f"{path} was open when this process was forked, and SQLite can't be used across a fork: open it after "
-            "the fork only, or start processes by `spawn`"
-        )
-    with _lock:
-        engine = _engines.get(path)
-        if engine is None or not engine.alive:
-            if engine is not None:
-                engine.abandon()
-            before = next((one for one in _leaving if one.folder.path == path and one.alive), None)
-            engine = _engines[path] = Engine(path, clock or SystemClock(), before=before)
-        engine.users += 1
-        return engine
-
-
-async def leave(engine: Engine, *, patience: float) -> None:
-    """Gives an engine back; the last one to do so closes it."""
-    with _lock:
-        engine.users -= 1
-        if engine.users > 0:
-            return
-        if _engines.get(engine.folder.path) is engine:
-            del _engines[engine.folder.path]
-        _leaving[:] = [*(one for one in _leaving if one.alive), engine]
-    await engine.close(patience=patience)
-
-
-def _end_all() -> None:
-    for engine in [*_engines.values(), *_leaving]:
-        engine.end()
-
-
-def _after_fork() -> None:
-    global _lock  # noqa: PLW0603  the parent may have held it at the fork
-    _lock = threading.Lock()
-    for engine in [*_engines.values(), *_leaving]:
-        engine.folder.release()
-        _open_at_fork.add(engine.folder.path)
-        _left_behind.append(engine)
-    _engines.clear()
-    _leaving.clear()
-
-
-atexit.register(_end_all)
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)

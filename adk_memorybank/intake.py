@@ -39,14 +39,20 @@ class Intake:
     ) -> Operation | None:
         """Takes events into a stream. Returns the operation that reads them, if one does."""
         streams = self._engine.streams
+        came = bool(events)
         events = [_of_the_conversation(event) for event in events]
-        if rule is None and not force:
-            # Looked at without a transaction that writes: ADK apps add the whole session after every turn.
-            events = await streams.unseen(bank_id=self._bank_id, scope=scope, stream=stream, incoming=events)
-            if not events:
-                return None
+        # Looked at without a transaction that writes: ADK apps add the whole session after every turn.
+        events = await streams.unseen(bank_id=self._bank_id, scope=scope, stream=stream, incoming=events)
+        if not events and rule is None and not force:
+            return None
+        if not events and (rule is None or came):
+            standing = await streams.standing(bank_id=self._bank_id, scope=scope, stream=stream)
+            if standing is None:
+                return None  # what was only seen doesn't bring a forgotten scope back
+            if rule is None and not standing.waits:
+                async with self._engine.database.read() as connection:
+                    return await self._read(connection, standing.operation_id)
         parts = await self._engine.parts(self._bank_id)
-        config = parts.config.generation_config.generation_trigger_config
         async with self._engine.database.write() as connection:
             row = await records.ensure_scope(connection, bank_id=self._bank_id, scope=scope)
             ingested = await streams.ingest(
@@ -55,7 +61,7 @@ class Intake:
                 stream=stream,
                 incoming=_readable(events, parts),
                 rule=rule,
-                default_rule=None if config is None else config.generation_rule,
+                default_rule=parts.config.generation_config.default_rule,
                 options=options,
                 force=force,
             )
@@ -81,11 +87,16 @@ class Intake:
         *,
         options: GenerationOptions,
     ) -> Operation:
-        """Accepts one generation from events, or from facts."""
+        """Accepts one generation from events, or from facts. Of nothing it has ended already."""
         parts = await self._engine.parts(self._bank_id)
+        nothing = not events and direct_memories is None
         async with self._engine.database.write() as connection:
-            row = await records.ensure_scope(connection, bank_id=self._bank_id, scope=scope)
-            if direct_memories is not None:
+            row = await records.ensure_scope(connection, bank_id=self._bank_id, scope=scope, forgotten=nothing)
+            if nothing:  # without its options, in which text of a scope that is forgotten may stand
+                operation_id = await self._engine.queue.accept(
+                    connection, scope=row, kind="generate", options=GenerationOptions(), nothing=True
+                )
+            elif direct_memories is not None:
                 operation_id = await self._engine.queue.accept(
                     connection, scope=row, kind="generate", options=options, direct_memories=direct_memories
                 )

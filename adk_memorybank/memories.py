@@ -33,7 +33,9 @@ class Memories:
             row = await records.ensure_scope(connection, bank_id=self._bank_id, scope=scope)
             applied = await changes.apply(connection, scope=row, changes=planned, now=now)
             ids = [one.memory_id for one in applied]
-            present = await records.read_memories(connection, bank_id=self._bank_id, scope=scope, ids=ids)
+            present = await records.read_memories(
+                connection, bank_id=self._bank_id, scope_id=row.id, scope=scope, ids=ids
+            )
         created = [present[memory_id] for memory_id in ids]
         await self._engine.make_vectors(parts, created)
         return [memory for memory, _ in created]

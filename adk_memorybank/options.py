@@ -72,13 +72,13 @@ class GenerationOptions(Options):
 
     Attributes:
         metadata: attached to every memory that is created or updated.
-        metadata_merge_strategy: MERGE by default.
+        metadata_merge_strategy: by default that of the call, as `of_kind` has it.
         disable_consolidation: every fact becomes a memory of its own, duplicates included.
         allowed_topics: names out of the configured topics; None allows all of them.
     """
 
     metadata: dict[str, MetadataValue] = {}
-    metadata_merge_strategy: MetadataMergeStrategy = MetadataMergeStrategy.MERGE
+    metadata_merge_strategy: MetadataMergeStrategy | None = None
     disable_consolidation: bool = False
     allowed_topics: tuple[str, ...] | None = None
     revision: RevisionOptions = RevisionOptions()
@@ -88,9 +88,24 @@ class GenerationOptions(Options):
     def _clean(cls, metadata: dict[str, MetadataValue]) -> dict[str, MetadataValue]:
         return _clean_metadata(metadata)
 
+    @field_validator("allowed_topics")
+    @classmethod
+    def _clean_topics(cls, topics: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        return None if topics is None else tuple(clean_text(topic) for topic in topics)
+
     @field_serializer("metadata")
     def _encode_metadata(self, metadata: dict[str, MetadataValue]) -> dict[str, dict[str, Any]]:
         return metadata_to_json(metadata)
+
+    def of_kind(self, kind: str) -> GenerationOptions:
+        """The same with the merge strategy filled in: unset, `generate` merges, and events that come in overwrite.
+
+        A request without metadata leaves that of a memory as it is under either (reference 5.5).
+        """
+        if self.metadata_merge_strategy is not None:
+            return self
+        strategy = MetadataMergeStrategy.MERGE if kind == "generate" else MetadataMergeStrategy.OVERWRITE
+        return self.model_copy(update={"metadata_merge_strategy": strategy})
 
     @classmethod
     def from_json(cls, stored: dict[str, Any]) -> GenerationOptions:
@@ -124,6 +139,11 @@ class MemoryOptions(Options):
     @classmethod
     def _clean(cls, text: str) -> str:
         return clean_text(text)
+
+    @field_validator("topics")
+    @classmethod
+    def _clean_topics(cls, topics: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(clean_text(topic) for topic in topics)
 
     @field_validator("metadata")
     @classmethod

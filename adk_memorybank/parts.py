@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from adk_memorybank.config import ManagedSemanticMemoryConfig, load_config, set_fields
-from adk_memorybank.errors import EmbedderMismatch, NotFound
+from adk_memorybank.errors import AlreadyExists, EmbedderMismatch, FailedPrecondition, NotFound
 from adk_memorybank.generation.generator import Generator
 from adk_memorybank.generation.selection import select_generator
 from adk_memorybank.resources import bank_name
@@ -37,35 +37,96 @@ class BankParts:
         return bool(getattr(self.generator, "reads_media", False))
 
 
-async def open_bank(database: Database, settings: Settings, *, now: datetime) -> BankParts:
-    """Reads a bank's configuration and makes its parts; a bank that is missing is made.
+async def open_bank(
+    database: Database,
+    settings: Settings,
+    *,
+    now: datetime,
+    bank: Literal["any", "new", "present"] = "any",
+    display_name: str | None = None,
+) -> BankParts:
+    """Reads a bank's configuration and makes its parts. What the settings give takes the place of what is stored.
 
-    A configuration that differs from the stored one takes its place.
+    All that is written is written in one transaction, and only once the parts could be made.
+
+    Args:
+        bank: `any` makes a missing bank, `new` refuses one that is there, `present` one that is missing.
+        display_name: None leaves it.
 
     Raises:
         EmbedderMismatch: the bank's vectors were made by another embedder.
         ModelUnavailable: the model can't be used here.
         InvalidArgument: the configuration is wrong.
+        AlreadyExists, NotFound: as `bank` has it.
     """
     given = None if settings.config is None else load_config(settings.config)
     async with database.read() as connection:
-        try:
-            row = await records.get_bank(connection, bank_id=settings.bank_id)
-        except NotFound:
-            row = None
+        row = await records.find_bank(connection, bank_id=settings.bank_id)
+    if row is None and bank == "present":
+        raise NotFound(f"there is no bank {settings.bank_id!r}")
+    if row is not None and bank == "new":
+        raise AlreadyExists(f"there is a bank {settings.bank_id!r} already")
+    parts = _make(settings, given, row)
+    if row is None or bank == "new" or _news(row, parts, given, display_name):
+        async with database.write() as connection:
+            row = await records.find_bank(connection, bank_id=settings.bank_id)
+            if row is None or bank == "new":
+                if bank == "present":
+                    raise NotFound(f"there is no bank {settings.bank_id!r}")
+                row = await records.add_bank(
+                    connection, bank_id=settings.bank_id, display_name=display_name or "", config={}, now=now
+                )
+            news = _news(row, parts, given, display_name)
+            if news:
+                await records.update_bank(connection, bank_id=row.id, now=now, **news)
+        if row.config and "config" in news:
+            logger.info("the configuration of the bank %s was updated", row.id)
+    return replace(parts, display_name=row.display_name if display_name is None else display_name)
+
+
+async def adopt_bank(database: Database, settings: Settings) -> BankParts:
+    """The parts of a bank that nobody opened in this process, for the work that waits in it.
+
+    Raises:
+        FailedPrecondition: it was last used with a model that its caller brought, and that is not at hand here.
+        MemoryBankError: as `open_bank`.
+    """
+    async with database.read() as connection:
+        row = await records.get_bank(connection, bank_id=settings.bank_id)
+    parts = _make(settings, None, row)
+    if row.model not in (None, parts.generator.name):
+        raise FailedPrecondition(f"it was last used with the model {row.model!r}, here it is {parts.generator.name!r}")
+    return parts
+
+
+def _make(settings: Settings, given: ManagedSemanticMemoryConfig | None, row: BankRow | None) -> BankParts:
     config = given or ManagedSemanticMemoryConfig.parse({} if row is None else row.config)
-    # Made before anything is written, so that a wrong configuration changes nothing.
     generator, reason = choose_generator(settings, config)
     embedder = choose_embedder(settings, config)
-    if row is not None and row.embedder not in (None, embedder.name):
-        raise EmbedderMismatch(
-            f"the vectors of {bank_name(row.id)} were made by {row.embedder!r} ({row.dimension} dimensions), and "
-            f"{embedder.name!r} is asked for now: open it with embedder={row.embedder!r}, or make its vectors anew "
-            "with `await banks.reindex(name=…, embedder=…)`"
-        )
-    row = await _store(database, settings, given, row, embedder, now)
-    logger.info("bank %s: model %s (%s), embedder %s", row.id, generator.name, reason, embedder.name)
-    return BankParts(row.id, row.display_name, config, generator, embedder)
+    if row is not None and row.embedder is not None:
+        known = bool(row.dimension and embedder.dimension)
+        if row.embedder != embedder.name or (known and row.dimension != embedder.dimension):
+            raise EmbedderMismatch(
+                f"the vectors of {bank_name(row.id)} were made by {row.embedder!r} ({row.dimension} dimensions), and "
+                f"{embedder.name!r} ({embedder.dimension} dimensions) is asked for now: open it with "
+                f"embedder={row.embedder!r}, or make its vectors anew with `await banks.reindex(name=…, embedder=…)`"
+            )
+    logger.info("bank %s: model %s (%s), embedder %s", settings.bank_id, generator.name, reason, embedder.name)
+    return BankParts(settings.bank_id, "" if row is None else row.display_name, config, generator, embedder)
+
+
+def _news(
+    row: BankRow, parts: BankParts, given: ManagedSemanticMemoryConfig | None, display_name: str | None
+) -> dict[str, Any]:
+    """The columns of a bank that are not what they should be."""
+    wanted: dict[str, Any] = {"embedder": parts.embedder.name, "model": parts.generator.name}
+    if parts.embedder.dimension:  # a user's object may not know it before its first vector
+        wanted["dimension"] = parts.embedder.dimension
+    if given is not None:
+        wanted["config"] = set_fields(given)
+    if display_name is not None:
+        wanted["display_name"] = display_name
+    return {column: value for column, value in wanted.items() if getattr(row, column) != value}
 
 
 def choose_generator(settings: Settings, config: ManagedSemanticMemoryConfig) -> tuple[Generator, str]:
@@ -85,36 +146,6 @@ def choose_embedder(settings: Settings, config: ManagedSemanticMemoryConfig) -> 
         InvalidArgument, ModelUnavailable: one was named that can't be used here.
     """
     return make_embedder(_chosen(settings.embedder, config, "similarity_search_config", "embedding_model"))
-
-
-async def _store(
-    database: Database,
-    settings: Settings,
-    given: ManagedSemanticMemoryConfig | None,
-    row: BankRow | None,
-    embedder: Embedder,
-    now: datetime,
-) -> BankRow:
-    """Makes a missing bank; writes a changed configuration and the embedder of a new one."""
-    wanted = None if given is None else set_fields(given)
-    if row is not None and row.embedder is not None and wanted in (None, row.config):
-        return row
-    async with database.write() as connection:
-        try:
-            found = await records.get_bank(connection, bank_id=settings.bank_id)
-        except NotFound:
-            found = await records.add_bank(
-                connection, bank_id=settings.bank_id, display_name="", config=wanted or {}, now=now
-            )
-        values: dict[str, Any] = {}
-        if wanted is not None and wanted != found.config:
-            values["config"] = wanted
-            logger.info("the configuration of the bank %s was updated", found.id)
-        if found.embedder is None:
-            values |= {"embedder": embedder.name, "dimension": embedder.dimension}
-        if values:
-            await records.update_bank(connection, bank_id=found.id, now=now, **values)
-        return await records.get_bank(connection, bank_id=found.id)
 
 
 def _chosen(setting: Any, config: ManagedSemanticMemoryConfig, part: str, field: str) -> Any:

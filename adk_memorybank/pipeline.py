@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import numpy as np
 from numpy import float32
@@ -16,6 +16,7 @@ from adk_memorybank.clock import Clock, to_micros
 from adk_memorybank.errors import Cancelled, Unavailable
 from adk_memorybank.generation import plan, profiles
 from adk_memorybank.generation.fields import fields_of
+from adk_memorybank.generation.forgetting import keys_of_fact, keys_of_wish
 from adk_memorybank.generation.generator import (
     Candidate,
     ConsolidationRequest,
@@ -26,7 +27,7 @@ from adk_memorybank.generation.generator import (
     FieldValue,
     Turn,
 )
-from adk_memorybank.generation.secrets import contains_secret
+from adk_memorybank.generation.topics import may_be_kept
 from adk_memorybank.generation.transcript import read_turns
 from adk_memorybank.operations.queue import Queue, Work
 from adk_memorybank.operations.streams import Streams
@@ -36,12 +37,13 @@ from adk_memorybank.planning import change_of, examples_of, field_changes, topic
 from adk_memorybank.resources import Memory
 from adk_memorybank.retrieval import ranking, words
 from adk_memorybank.retrieval.reader import ViewReader
-from adk_memorybank.storage import changes, records
+from adk_memorybank.storage import changes, records, wishes
 from adk_memorybank.storage.changes import Applied
 from adk_memorybank.storage.database import Database
 from adk_memorybank.storage.profiles import read_fields
 from adk_memorybank.storage.records import ScopeRow
 from adk_memorybank.storage.vectors import vector_id
+from adk_memorybank.storage.wishes import Wish
 
 logger = logging.getLogger("google_adk.adk_memorybank.pipeline")
 
@@ -90,7 +92,9 @@ class Pipeline:
         """
         async with self._database.read() as connection:
             scope = await records.get_scope(connection, scope_id=work.scope_id)
-            window = await self._streams.window(connection, work=work)
+            window = await self._streams.window(
+                connection, work=work, default_rule=bank.config.generation_config.default_rule
+            )
         notes: list[str] = []
         values: list[FieldValue] = []
         if work.direct_memories is not None:
@@ -99,6 +103,7 @@ class Pipeline:
         else:
             turns = await asyncio.to_thread(read_turns, window.events)
             extraction = await self._extract(turns, bank, scope, work.options)
+            extraction = await self._still_wanted(work, extraction)
             facts, values, notes = extraction.facts, extraction.values, extraction.notes
         vectors = await self._embed(facts, bank)
         for _ in range(_REPLANS):
@@ -139,11 +144,44 @@ class Pipeline:
         async with asyncio.timeout(self._deadline):
             extraction = await bank.generator.extract(request)
         found = extraction.facts if topics else []
-        kept = [fact for fact in found if not contains_secret(fact.fact)]
+        everywhere = [topic.name for topic in topics]  # a wish to forget may be about any of them
+        kept = [fact for fact in found if may_be_kept(fact.fact, everywhere if fact.forget else fact.topics, topics)]
         notes = [*extraction.notes]
         if len(kept) < len(found):
             notes.append(f"{len(found) - len(kept)} facts with a secret in them were dropped")
         return Extraction(kept, notes, profiles.check(extraction.values, fields_of(schemas), turns, notes))
+
+    async def _still_wanted(self, work: Work, extraction: Extraction) -> Extraction:
+        """What was extracted without what was said before a wish to forget it, and is read after it."""
+        async with self._database.read() as connection:
+            kept = await wishes.read_wishes(connection, scope_id=work.scope_id)
+        if not kept:
+            return extraction
+
+        def is_wanted(said: ExtractedFact | FieldValue) -> bool:
+            newer = [wish for wish in kept if said.time is not None and said.time < wish.time]
+            if said.forget or not newer:
+                return True
+            is_fact = isinstance(said, ExtractedFact)
+            keys = self._hashed(work, keys_of_fact(said.fact) if is_fact else [_field_key(said)])
+            return not any(wish.keys <= keys for wish in newer if wish.keys or is_fact)
+
+        facts = [fact for fact in extraction.facts if is_wanted(fact)]
+        values = [value for value in extraction.values if is_wanted(value)]
+        dropped = len(extraction.facts) - len(facts) + len(extraction.values) - len(values)
+        notes = [f"{dropped} facts older than a wish to forget them were dropped"] if dropped else []
+        return Extraction(facts, [*extraction.notes, *notes], values)
+
+    def _wishes(
+        self, work: Work, facts: Sequence[ExtractedFact], values: Sequence[FieldValue], now: datetime
+    ) -> list[Wish]:
+        """The wishes to forget among what was said."""
+        found = [(fact.time, keys) for fact in facts if fact.forget for keys in keys_of_wish(fact.fact)]
+        found += [(one.time, frozenset({_field_key(one)})) for one in values if one.forget and one.value is None]
+        return [Wish(self._hashed(work, keys), time or now) for time, keys in found]
+
+    def _hashed(self, work: Work, keys: Iterable[str]) -> frozenset[str]:
+        return wishes.hashed(keys, secret=self._database.secret, scope_id=work.scope_id)
 
     async def _embed(self, facts: Sequence[ExtractedFact], bank: BankParts) -> NDArray[float32]:
         if not facts:
@@ -203,8 +241,10 @@ class Pipeline:
                 )
                 planned, notes = [*planned, *settled], [*notes, *left_out]
             applied = await changes.apply(connection, scope=scope, changes=planned, now=now)
+            asked = self._wishes(work, facts, values, now)
+            await wishes.add_wishes(connection, scope_id=scope.id, wishes=asked, now=now)
             await self._queue.finish(connection, work=work, applied=applied, notes=notes)
-            await self._streams.finish(connection, work=work)
+            await self._streams.finish(connection, work=work, default_rule=bank.config.generation_config.default_rule)
         return applied
 
     async def _candidates(
@@ -228,7 +268,9 @@ class Pipeline:
         places = list(dict.fromkeys(int(place) for one in ranked for place in one.indices))
         async with self._database.read() as connection:
             ids = [view.ids[place] for place in places]
-            present = await records.read_memories(connection, bank_id=bank.id, scope=scope.pairs, ids=ids)
+            present = await records.read_memories(
+                connection, bank_id=bank.id, scope_id=scope.id, scope=scope.pairs, ids=ids
+            )
             weighed = bank.config.customization_for(scope.pairs).consolidation_config.revisions_per_candidate_count
             earlier: dict[str, tuple[str, ...]] = {}
             if weighed > 1:
@@ -274,3 +316,7 @@ class Pipeline:
             if change.fact_version is not None
         }
         await self._reader.keep(bank_id=bank.id, vectors=named)
+
+
+def _field_key(value: FieldValue) -> str:
+    return f"field {value.schema_id} {value.field}"

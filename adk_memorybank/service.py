@@ -40,6 +40,10 @@ if TYPE_CHECKING:
 
 ScopeBuilder = Callable[..., dict[str, str]]
 
+_MOST_NAMES = 1_000
+"""Operations that a service remembers for `flush`, save where so many are unfinished."""
+_MOST_FAILED = 500
+"""Of those that failed, how many it still remembers when there are too many."""
 _BLOCK_TAG = re.compile(r"<(\s*(?:/\s*)?PAST_CONVERSATIONS\s*)(>?)", re.IGNORECASE)
 
 
@@ -98,7 +102,7 @@ class MemoryBankService(BaseMemoryService):
         self._banks: MemoryBanks | None = None
         self._bank: MemoryBank | None = None
         self._accepted: dict[str, None] = {}
-        self._touched: dict[tuple[tuple[str, str], ...], None] = {}
+        self._prune_at = _MOST_NAMES
         self._closed = False
 
     async def add_session_to_memory(self, session: Session) -> None:
@@ -226,17 +230,17 @@ class MemoryBankService(BaseMemoryService):
 
         Args:
             timeout: seconds; what has not ended by then is returned as it is and waited for again next time.
-            force: fires the triggers of what still waits in streams first.
+            force: fires the triggers of what still waits in the streams of the bank first.
 
         Returns:
-            The operations, each with `done` and, where it failed, `error`.
+            The operations, each with `done` and, where it failed, `error`. Of more than a thousand since the last
+            flush those that ended well may be left out.
         """
         bank = await self._open()
         if force:
-            with self._lock:
-                touched = list(self._touched)
-            for pairs in touched:
-                for operation in await bank.flush(scope=dict(pairs)):
+            engine = self.banks.engine
+            for scope in await engine.call(engine.streams.waiting_scopes(bank_id=self._settings.bank_id)):
+                for operation in await bank.flush(scope=scope):
                     await self._accept(operation, wait=False)
         with self._lock:
             names = list(self._accepted)
@@ -313,10 +317,9 @@ class MemoryBankService(BaseMemoryService):
                 stream_id=stream,
                 generation_trigger_config=request.trigger,
                 force_flush=request.force_flush or (request.at_once and bool(events)),
-                options=request.options,
+                # A key that only a generation understands makes it one, its defaults included.
+                options=request.options.of_kind("generate" if request.at_once else "ingest"),
             )
-            with self._lock:
-                self._touched[tuple(sorted(scope.items()))] = None
             await self._accept(operation, wait=False)
             return operation
 
@@ -329,9 +332,28 @@ class MemoryBankService(BaseMemoryService):
             return
         with self._lock:
             self._accepted[operation.name] = None
+            full = len(self._accepted) > self._prune_at
+            if full:
+                self._prune_at *= 2  # nobody else prunes meanwhile
+        if full:
+            await self._prune()
         if wait:
             bank = await self._open()
             await bank.operations.wait([operation.name])
+
+    async def _prune(self) -> None:
+        """Lets go of operations that ended well, and of old failures: a process may never flush."""
+        bank = await self._open()
+        with self._lock:
+            names = list(self._accepted)
+        found = {operation.name: operation for operation in await bank.operations.wait(names, timeout=0)}
+        failed = [name for name in names if name in found and found[name].error is not None]
+        kept = {*failed[-_MOST_FAILED:], *(name for name, operation in found.items() if not operation.done)}
+        with self._lock:
+            for name in names:
+                if name not in kept:
+                    self._accepted.pop(name, None)
+            self._prune_at = max(_MOST_NAMES, 2 * len(self._accepted))
 
 
 def memory_bank_service_builder(uri: str | None = None, **options: Any) -> Callable[[], MemoryBankService]:

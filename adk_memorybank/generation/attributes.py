@@ -150,6 +150,11 @@ def profile(fact: str) -> Profile:
     )
 
 
+def clear_cache() -> None:
+    """Lets go of the statements that were taken apart: what was forgotten stays in no memory of the process."""
+    profile.cache_clear()
+
+
 def _core(bare: str, rest: str, lexicon: Language) -> frozenset[str]:
     # "I hate tea" and "I like tea" share their core: the verb says how, the rest says what.
     words = set(content(rest, lexicon))

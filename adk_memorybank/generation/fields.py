@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
+from adk_memorybank.generation.secrets import Kind, kinds_asked
 from adk_memorybank.generation.values import DEEPEST_VALUE, Misfit, as_list, as_mapping, cleaned, member, scalar
 from adk_memorybank.schemas import SchemaConfig
 
@@ -48,6 +49,12 @@ class Field:
         """Whether new items of its array join the old ones: not where `x-merge` is `replace`, nor in tuples."""
         node = self.resolved(self.node)
         return "array" in kinds(node) and node.get("x-merge") != "replace" and "prefixItems" not in node
+
+    @property
+    def secrets_asked(self) -> frozenset[Kind]:
+        """The kinds of secrets that its values may hold: those that its name or description asks for."""
+        said = self.resolved(self.node).get("description")
+        return kinds_asked(self.name, said if isinstance(said, str) else "")
 
     @property
     def most_items(self) -> int | None:

@@ -103,6 +103,44 @@ class Request:
         return similarity >= _NEAR and not claims and bool((self.words & memory.words) - verbs(memory.code))
 
 
+def keys_of_wish(what: str) -> list[frozenset[str]]:
+    """What a fact must have in common with a request to forget for it to be meant: all keys of one of these sets.
+
+    Narrower than `Request.means`, for it decides on facts that nobody looks at any more: by equality, which can be
+    told of hashes too.
+    """
+    request = Request.read(what)
+    spoken = request.spoken
+    if request.everything:
+        return [frozenset()]
+    if request.claims:
+        return [frozenset({_value_key(spoken, one)}) for one in request.claims if not one.ended and one.value]
+    wanted = request.words | request.nouns
+    attributes = request.attributes if not request.words else frozenset[str]()
+    if wanted and not attributes:  # "where the user lives" has the stem of the noun and not the noun
+        known = {stem(noun, spoken.code): named for noun, named in language(spoken.code).nouns.items()}
+        if all(word in known for word in wanted):
+            attributes = frozenset[str]().union(*(_GROUPS.get(known[word], {known[word]}) for word in wanted))
+    if attributes:
+        return [frozenset({f"attribute {attribute}"}) for attribute in sorted(attributes)]
+    also = ("negated",) if spoken.negated else ()
+    return [frozenset((*(f"word {word}" for word in wanted), *also))] if wanted else []
+
+
+def keys_of_fact(fact: str) -> frozenset[str]:
+    """All keys by which a request to forget can mean this fact."""
+    spoken = profile(fact)
+    keys = {f"word {word}" for word in spoken.words}
+    keys |= {_value_key(spoken, claim) for claim in spoken.claims}
+    if spoken.subject[0] == "user":
+        keys |= {f"attribute {claim.attribute.split(':')[0]}" for claim in spoken.claims}
+    return frozenset(keys | {"negated"} if spoken.negated else keys)
+
+
+def _value_key(spoken: Profile, claim: Claim) -> str:
+    return " ".join(("value", *spoken.subject, claim.attribute, *sorted(claim.value)))
+
+
 def _named(what: str, lexicon: Language) -> list[str]:
     if not lexicon.spaced:
         return [noun for noun in lexicon.nouns if noun in what]

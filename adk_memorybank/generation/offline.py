@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from adk_memorybank.generation import dates, merging
 from adk_memorybank.generation.attributes import stands_alone
+from adk_memorybank.generation.fields import fields_of
 from adk_memorybank.generation.generator import (
     ConsolidationRequest,
     Decision,
@@ -24,10 +25,12 @@ from adk_memorybank.generation.instructions import instruction
 from adk_memorybank.generation.labels import EXPLICIT, Measure, managed
 from adk_memorybank.generation.lexicon import Language, language
 from adk_memorybank.generation.perspective import third_person
-from adk_memorybank.generation.secrets import announces_secret, contains_secret
+from adk_memorybank.generation.secrets import Kind as Secret
+from adk_memorybank.generation.secrets import announces_secret, kinds_in
 from adk_memorybank.generation.sentences import before_question, compound, parted, sentences, stripped, unquoted
 from adk_memorybank.generation.slots import Said, fill
 from adk_memorybank.generation.statements import Kind, is_concrete, is_question, kind
+from adk_memorybank.generation.topics import may_be_kept
 from adk_memorybank.generation.words import detect
 
 _logger = logging.getLogger("google_adk.adk_memorybank.generation.offline")
@@ -68,9 +71,11 @@ class OfflineGenerator:
     async def extract(self, request: ExtractionRequest) -> Extraction:
         """The statements of the user's new turns that fit a topic, and the fields of profiles that rules can fill."""
         found: list[_Statement] = []
+        asking = [*request.topics, *fields_of(request.schemas).values()]
+        welcome = frozenset[Secret]().union(*(one.secrets_asked for one in asking))
         for index, turn in enumerate(request.turns):
             if turn.new and turn.role == "user":
-                found += await _statements(index, turn)
+                found += await _statements(index, turn, welcome)
         said = [Said(one.text, one.turn, one.code, forget=one.forget) for one in found]
         values, notes = fill(request, said) if request.schemas else ([], [])
         names = frozenset(topic.name for topic in request.topics)
@@ -124,7 +129,7 @@ def _fact(
         dated = text != statement.text
         if statement.kind == "personal" or statement.concrete:
             fits |= managed(statement.text, statement.kind, lexicon, names, dated=dated)
-    if not fits:
+    if not fits or not may_be_kept(text, fits, request.topics):
         return None
     if request.third_person:
         text = third_person(text, statement.code)
@@ -132,8 +137,12 @@ def _fact(
     return ExtractedFact(_capped(text), ordered, (statement.turn,), time, explicit=statement.explicit)
 
 
-async def _statements(index: int, turn: Turn) -> list[_Statement]:
-    """What one turn of the user states, in order."""
+async def _statements(index: int, turn: Turn, welcome: frozenset[Secret]) -> list[_Statement]:
+    """What one turn of the user states, in order.
+
+    Args:
+        welcome: the kinds of secrets that some topic or field asks for; a sentence with another is passed over.
+    """
     text = unquoted(turn.text)
     turn_code = detect(text)
     found: list[_Statement] = []
@@ -143,7 +152,7 @@ async def _statements(index: int, turn: Turn) -> list[_Statement]:
         if number % _BREATH == _BREATH - 1:
             await asyncio.sleep(0)
         hidden, secret_follows = secret_follows, announces_secret(sentence)
-        if hidden or secret_follows or contains_secret(sentence):
+        if hidden or secret_follows or kinds_in(sentence) - welcome:
             continue
         code = detect(sentence, turn_code)
         lexicon = language(code)
@@ -166,7 +175,7 @@ async def _statements(index: int, turn: Turn) -> list[_Statement]:
             break
         for statement in _stated(sentence, lexicon):
             of = kind(statement, lexicon)
-            if of is None or statement in seen or contains_secret(statement):
+            if of is None or statement in seen or kinds_in(statement) - welcome:
                 continue
             seen.add(statement)
             concrete = of == "personal" or is_concrete(statement, lexicon)

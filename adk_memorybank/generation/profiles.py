@@ -9,7 +9,7 @@ from typing import Any, Literal, cast
 
 from adk_memorybank.generation.fields import Field
 from adk_memorybank.generation.generator import FieldValue, Turn
-from adk_memorybank.generation.secrets import contains_secret
+from adk_memorybank.generation.secrets import kinds_in
 from adk_memorybank.generation.values import Misfit, same_value
 
 MOST_VALUES = 500
@@ -161,7 +161,7 @@ def check(values: Sequence[FieldValue], fields: Fields, turns: Sequence[Turn], n
             continue
         if left_out:
             notes.append(f"{left_out} parts of a value for {known.name!r} were dropped: the schema does not allow them")
-        if not value.forget and any(contains_secret(text) for text in _texts(fitted)):
+        if not value.forget and any(kinds_in(text) - known.secrets_asked for text in _texts(fitted)):
             notes.append(f"a value for {known.name!r} with a secret in it was dropped")
             continue
         if fitted is not None and fitted not in _NOTHING:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+
+from adk_memorybank.generation import secrets
 
 MANAGED_TOPICS: dict[str, str] = {
     "USER_PERSONAL_INFO": (
@@ -34,6 +36,11 @@ class Topic:
     def managed(cls, name: str) -> Topic:
         return cls(name=name, description=MANAGED_TOPICS[name])
 
+    @property
+    def secrets_asked(self) -> frozenset[secrets.Kind]:
+        """The kinds of secrets that facts of this topic may hold: those that a custom topic asks for."""
+        return secrets.kinds_asked(self.name, self.description) if self.custom else frozenset()
+
 
 @dataclass(frozen=True, slots=True)
 class Example:
@@ -49,3 +56,12 @@ class Example:
 
 
 DEFAULT_TOPICS: tuple[Topic, ...] = tuple(Topic.managed(name) for name in MANAGED_TOPICS)
+
+
+def may_be_kept(text: str, names: Iterable[str], topics: Iterable[Topic]) -> bool:
+    """Whether a fact of the topics with these names holds no secret but what they ask for."""
+    found = secrets.kinds_in(text)
+    if not found:
+        return True
+    named = frozenset(names)
+    return found <= {kind for topic in topics if topic.name in named for kind in topic.secrets_asked}

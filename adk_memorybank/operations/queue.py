@@ -69,8 +69,13 @@ class Queue:
         options: GenerationOptions,
         stream_id: int | None = None,
         direct_memories: Sequence[dict[str, Any]] | None = None,
+        nothing: bool = False,
     ) -> str:
-        """Adds an operation inside the caller's transaction and returns its id."""
+        """Adds an operation inside the caller's transaction and returns its id.
+
+        Args:
+            nothing: there is nothing to do: it has ended well already.
+        """
         operation_id = new_id()
         now = to_micros(self._clock.now())
         await connection.execute(
@@ -80,7 +85,8 @@ class Queue:
                 scope_id=scope.id,
                 stream_id=stream_id,
                 kind=kind,
-                state="pending",
+                state="done" if nothing else "pending",
+                result={"changes": [], "notes": []} if nothing else None,
                 epoch=scope.epoch,
                 options=options.to_json(),
                 direct_memories=None if direct_memories is None else list(direct_memories),
@@ -92,12 +98,18 @@ class Queue:
         )
         return operation_id
 
-    async def claim(self, *, busy: Collection[int], most: int) -> list[Work]:
-        """Takes the next operations of scopes that are not busy, at most one a scope, and counts their start."""
+    async def waiting_banks(self) -> list[str]:
+        """The banks in which operations wait."""
+        query = select(operations.c.bank_id).where(operations.c.state == "pending").distinct()
+        async with self._database.read() as connection:
+            return [row.bank_id for row in await connection.execute(query)]
+
+    async def claim(self, *, banks: Collection[str], busy: Collection[int], most: int) -> list[Work]:
+        """Takes the next operations of these banks, at most one of a scope that is not busy, and counts their start."""
         now = to_micros(self._clock.now())
         waiting = (
             select(func.min(operations.c.seq))
-            .where(operations.c.state == "pending", operations.c.scope_id.not_in(busy))
+            .where(operations.c.state == "pending", operations.c.bank_id.in_(banks), operations.c.scope_id.not_in(busy))
             .group_by(operations.c.scope_id)
         )
         query = (
@@ -130,7 +142,8 @@ class Queue:
             ],
             "notes": list(notes),
         }
-        await self._end(connection, work, result=result)
+        # Not before: one that failed or was cancelled may be retried.
+        await self._end(connection, work, result=result, direct_memories=None)
 
     async def fail(self, connection: AsyncConnection, *, work: Work, error: OperationError) -> None:
         """Ends an operation with an error that can be read later."""
@@ -143,7 +156,6 @@ class Queue:
             .values(
                 state="done",
                 starts=0,
-                direct_memories=None,
                 update_time=to_micros(self._clock.now()),
                 **values,
             )
@@ -304,16 +316,12 @@ class Queue:
         failed: bool = False,
     ) -> Sequence[Operation]:
         """As `list`, on the caller's connection."""
-        if ids is not None and not ids:
-            return []
         query = (
             select(operations, scopes.c.pairs)
             .join(scopes, scopes.c.id == operations.c.scope_id)
             .where(operations.c.bank_id == bank_id)
             .order_by(operations.c.seq.desc())
         )
-        if ids is not None:
-            query = query.where(operations.c.id.in_(ids))
         states: list[ColumnElement[bool]] = []
         if unfinished:
             states.append(operations.c.state != "done")
@@ -321,21 +329,27 @@ class Queue:
             states.append(operations.c.error.is_not(None))
         if states:
             query = query.where(or_(*states))
-        rows = (await connection.execute(query)).all()
+        rows: list[Row[Any]] = []
+        for one in [query] if ids is None else [query.where(operations.c.id.in_(page)) for page in records.pages(ids)]:
+            rows += (await connection.execute(one)).all()
+        rows.sort(key=lambda row: row.seq, reverse=True)
         wanted = {change["memory"] for row in rows for change in _changes(row)}
         present: dict[str, Memory] = {}
-        if wanted:
-            of_result = select(memories, scopes.c.pairs).join(scopes, scopes.c.id == memories.c.scope_id)
-            of_result = of_result.where(memories.c.bank_id == bank_id, memories.c.id.in_(wanted))
-            for row in await connection.execute(of_result):
+        of_result = select(memories, scopes.c.pairs).join(scopes, scopes.c.id == memories.c.scope_id)
+        for page in records.pages(wanted):
+            of_page = of_result.where(memories.c.bank_id == bank_id, memories.c.id.in_(page))
+            for row in await connection.execute(of_page):
                 present[row.id] = records.memory_of(row, scope=json.loads(row.pairs))
         return [_operation(row, present) for row in rows]
 
     async def unfinished(self, *, ids: Collection[str]) -> set[str]:
         """Which of these operations have not ended. One that is gone, since its scope was forgotten, has."""
-        query = select(operations.c.id).where(operations.c.id.in_(ids), operations.c.state != "done")
+        found: set[str] = set()
         async with self._database.read() as connection:
-            return set((await connection.execute(query)).scalars())
+            for page in records.pages(ids):
+                query = select(operations.c.id).where(operations.c.id.in_(page), operations.c.state != "done")
+                found.update((await connection.execute(query)).scalars())
+        return found
 
     async def _row(self, connection: AsyncConnection, bank_id: str, operation_id: str) -> Row[Any]:
         query = select(operations).where(operations.c.bank_id == bank_id, operations.c.id == operation_id)
@@ -353,7 +367,7 @@ def _work(row: Row[Any]) -> Work:
         scope_id=row.scope_id,
         stream_id=row.stream_id,
         epoch=row.epoch,
-        options=GenerationOptions.from_json(row.options),
+        options=GenerationOptions.from_json(row.options).of_kind(row.kind),
         direct_memories=row.direct_memories,
         attempts=row.attempts,
         first_fault_time=None if row.first_fault_time is None else from_micros(row.first_fault_time),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from adk_memorybank.config import GenerationRule
 from adk_memorybank.events import Event, Media
 from adk_memorybank.operations.queue import Queue, Work
 from adk_memorybank.options import GenerationOptions
-from adk_memorybank.resources import new_id
+from adk_memorybank.resources import Scope, new_id
 from adk_memorybank.storage import records
 from adk_memorybank.storage.database import AsyncConnection, Database, insert_new
 from adk_memorybank.storage.records import ScopeRow
@@ -51,6 +52,14 @@ class Ingested:
 
 
 @dataclass(frozen=True, slots=True)
+class Standing:
+    """How a stream stands: whether events wait in it, and the operation of it that has not ended, if there is one."""
+
+    waits: bool
+    operation_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Window:
     """The events of one operation in order of time: (event, new). Those that are not new are context."""
 
@@ -75,6 +84,32 @@ class Streams:
             if row is None:
                 return list(incoming)
             return [event for event, _ in await self._only_new(connection, row.id, stream, incoming)]
+
+    async def standing(self, *, bank_id: str, scope: dict[str, str], stream: str) -> Standing | None:
+        """How a stream stands. Only reads. None where its scope was forgotten, or nothing was ever put into it."""
+        async with self._database.read() as connection:
+            scope_row = await records.find_scope(connection, bank_id=bank_id, scope=scope)
+            if scope_row is None:
+                return None
+            query = select(streams.c.id).where(streams.c.scope_id == scope_row.id, streams.c.name == stream)
+            stream_id = (await connection.execute(query)).scalar_one_or_none()
+            if stream_id is None:
+                return Standing(waits=False, operation_id=None)
+            waiting = select(events.c.id).where(events.c.stream_id == stream_id, events.c.state == "waiting")
+            waits = (await connection.execute(waiting.limit(1))).first() is not None
+            return Standing(waits=waits, operation_id=await self._unfinished(connection, stream_id))
+
+    async def waiting_scopes(self, *, bank_id: str) -> list[Scope]:
+        """The scopes of a bank in whose streams events wait."""
+        waits = select(events.c.id).where(events.c.stream_id == streams.c.id, events.c.state == "waiting").exists()
+        query = (
+            select(scopes.c.pairs)
+            .where(scopes.c.bank_id == bank_id, scopes.c.pairs.is_not(None))
+            .where(select(streams.c.id).where(streams.c.scope_id == scopes.c.id, waits).exists())
+            .order_by(scopes.c.id)
+        )
+        async with self._database.read() as connection:
+            return [json.loads(pairs) for pairs in (await connection.execute(query)).scalars()]
 
     async def ingest(
         self,
@@ -107,10 +142,7 @@ class Streams:
             await connection.execute(
                 insert(events), [_event_row(event, scope, row.id, arrive_time=now) for event in readable]
             )
-        if rule is not None or row.rule is None:
-            effective = rule or default_rule
-        else:
-            effective = GenerationRule.model_validate(row.rule)
+        effective = rule or _effective(row.rule, default_rule)
         waiting = len(readable)
         if effective is not None or not readable:
             counted = select(func.count()).where(events.c.stream_id == row.id, events.c.state == "waiting")
@@ -168,8 +200,14 @@ class Streams:
             for row in (await connection.execute(waiting)).all()
         ]
 
-    async def window(self, connection: AsyncConnection, *, work: Work) -> Window:
-        """The events of an operation, and the last few before them as context."""
+    async def window(
+        self, connection: AsyncConnection, *, work: Work, default_rule: GenerationRule | None = None
+    ) -> Window:
+        """The events of an operation, and the last few before them as context.
+
+        Args:
+            default_rule: the bank's, for streams without one.
+        """
         rows = (await connection.execute(select(events).where(events.c.operation_id == work.id))).all()
         before: Sequence[Row[Any]] = ()
         if rows and work.kind == "ingest":
@@ -183,7 +221,7 @@ class Streams:
                     events.c.id < min(row.id for row in rows),
                 )
                 .order_by(events.c.id.desc())
-                .limit(await self._overlap(connection, work.stream_id))
+                .limit(await self._overlap(connection, work.stream_id, default_rule))
             )
             before = (await connection.execute(query)).all()
 
@@ -195,7 +233,9 @@ class Streams:
             + [(_event(row), True) for row in sorted(rows, key=in_time)]
         )
 
-    async def finish(self, connection: AsyncConnection, *, work: Work) -> None:
+    async def finish(
+        self, connection: AsyncConnection, *, work: Work, default_rule: GenerationRule | None = None
+    ) -> None:
         """Marks an operation's events as read, and drops the text that is neither cited nor context for the next."""
         of_operation = events.c.operation_id == work.id
         await connection.execute(update(events).where(of_operation).values(state="read"))
@@ -206,7 +246,7 @@ class Streams:
                 await connection.execute(update(events).where(events.c.id == row.id).values(content=texts))
         if work.stream_id is None:
             return
-        kept = 0 if work.kind == "generate" else await self._overlap(connection, work.stream_id)
+        kept = 0 if work.kind == "generate" else await self._overlap(connection, work.stream_id, default_rule)
         of_stream = (events.c.stream_id == work.stream_id) & (events.c.state == "read")
         latest = select(events.c.id).where(of_stream).order_by(events.c.id.desc()).limit(kept)
         await connection.execute(
@@ -300,12 +340,17 @@ class Streams:
             update(streams).where(streams.c.id == stream_id).values(first_arrival=None, due_time=None)
         )
 
-    async def _overlap(self, connection: AsyncConnection, stream_id: int | None) -> int:
-        query = select(streams.c.rule).join(scopes, scopes.c.id == streams.c.scope_id).where(streams.c.id == stream_id)
-        rule = (await connection.execute(query)).scalar_one_or_none()
-        if rule is None:
-            return CONTEXT
-        return GenerationRule.model_validate(rule).overlap_event_count or CONTEXT
+    async def _overlap(
+        self, connection: AsyncConnection, stream_id: int | None, default_rule: GenerationRule | None
+    ) -> int:
+        query = select(streams.c.rule).where(streams.c.id == stream_id)
+        rule = _effective((await connection.execute(query)).scalar_one_or_none(), default_rule)
+        return (rule and rule.overlap_event_count) or CONTEXT
+
+
+def _effective(own: dict[str, Any] | None, default_rule: GenerationRule | None) -> GenerationRule | None:
+    """The rule that a stream goes by: its own, as stored, else the bank's."""
+    return default_rule if own is None else GenerationRule.model_validate(own)
 
 
 async def _seen(connection: AsyncConnection, scope_id: int, keys: Sequence[str]) -> set[str]:

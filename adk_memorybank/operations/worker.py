@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 
 from adk_memorybank.errors import Cancelled, is_passing
 from adk_memorybank.operations.queue import MOST_STARTS, Queue, Work
@@ -26,16 +26,24 @@ class Worker:
     """Runs the operations of one store, one at a time in each scope.
 
     Args:
+        banks: ids of the banks whose operations are taken: those that are open.
         handle: does one operation, its end in the records included. What it raises decides what happens next: a
             passing fault puts the operation back, any other ends it with that error.
     """
 
     def __init__(
-        self, *, database: Database, queue: Queue, streams: Streams, handle: Callable[[Work], Awaitable[None]]
+        self,
+        *,
+        database: Database,
+        queue: Queue,
+        streams: Streams,
+        banks: Collection[str],
+        handle: Callable[[Work], Awaitable[None]],
     ) -> None:
         self._database = database
         self._queue = queue
         self._streams = streams
+        self._banks = banks
         self._handle = handle
         self._running: dict[int, tuple[Work, asyncio.Task[None]]] = {}
         self._wake = asyncio.Event()
@@ -89,7 +97,7 @@ class Worker:
         free = WIDTH - len(self._running)
         if free <= 0:
             return
-        for work in await self._queue.claim(busy=list(self._running), most=free):
+        for work in await self._queue.claim(banks=list(self._banks), busy=list(self._running), most=free):
             self._running[work.scope_id] = (work, asyncio.create_task(self._see_to(work)))
 
     async def _see_to(self, work: Work) -> None:

@@ -281,21 +281,22 @@ class QueryCache:
     def __init__(self, *, size: int = 256, max_characters: int = 2000) -> None:
         self._size = size
         self._max_characters = max_characters
-        self._vectors: OrderedDict[tuple[str, str], Vectors] = OrderedDict()
+        self._vectors: OrderedDict[tuple[int, str], tuple[Embedder, Vectors]] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._vectors)
 
     async def embed(self, embedder: Embedder, text: str) -> Vectors:
         """(d,) the query's vector; zero where it has no content."""
-        key = (embedder.name, text)
+        # By the object and not by its name: two objects of one class may be set up differently.
+        key = (id(embedder), text)
         if key in self._vectors:
             self._vectors.move_to_end(key)
-            return self._vectors[key]
+            return self._vectors[key][1]
         vector = (await embedder.embed([text], query=True))[0]
         if len(text) <= self._max_characters:
             vector.flags.writeable = False
-            self._vectors[key] = vector
+            self._vectors[key] = (embedder, vector)  # held, so that its id is not given to another
             while len(self._vectors) > self._size:
                 self._vectors.popitem(last=False)
         return vector

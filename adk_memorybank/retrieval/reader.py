@@ -12,7 +12,7 @@ import numpy as np
 from numpy import float32
 from numpy.typing import NDArray
 
-from adk_memorybank.errors import MemoryBankError
+from adk_memorybank.errors import EmbedderMismatch, MemoryBankError
 from adk_memorybank.retrieval import words
 from adk_memorybank.retrieval.embedders import Embedder
 from adk_memorybank.retrieval.scope_view import NEVER, ScopeView, ViewCache, ViewRow
@@ -47,21 +47,49 @@ class ViewReader:
         view = self._cache.get((scope.bank_id, scope.id))
         return view if view is not None and view.version == scope.version else None
 
-    async def view(self, *, scope: ScopeRow, embedder: Embedder) -> ScopeView:
-        """The view of a scope's newest version. Only what changed since the last one is read."""
+    async def view(self, *, scope: ScopeRow, embedder: Embedder | None) -> ScopeView:
+        """The view of a scope's newest version. Only what changed since the last one is read.
+
+        Args:
+            embedder: makes the vectors that are missing; where it fails, or is None, these memories have words only,
+                and the view is not kept.
+
+        Raises:
+            EmbedderMismatch: the vectors that are there have another dimension.
+        """
         lock = self._locks.setdefault(scope.id, asyncio.Lock())
         async with lock:
             key = (scope.bank_id, scope.id)
             old = self._cache.get(key)
             if old is not None and old.version >= scope.version:
                 return old
-            view, missing = await self._read(scope, old)
-            if missing and self.vectors is not None:
-                view = await self._make(scope, view, missing[:MADE_AT_ONCE], embedder)
-                if len(missing) > MADE_AT_ONCE:
-                    self._start(self._make_behind(scope, view, missing[MADE_AT_ONCE:], embedder))
+            try:
+                view, missing = await self._read(scope, old)
+                if missing and self.vectors is not None:
+                    if embedder is None:
+                        return view
+                    made = await self._make_or_tell(scope, view, missing[:MADE_AT_ONCE], embedder)
+                    if made is None:
+                        return view
+                    view = made
+                    if len(missing) > MADE_AT_ONCE:
+                        self._start(self._make_behind(scope, view, missing[MADE_AT_ONCE:], embedder))
+            except ValueError as error:
+                raise EmbedderMismatch(f"{error}: make the bank's vectors anew with `banks.reindex`") from error
             self._cache.put(key, view)
             return view
+
+    async def _make_or_tell(
+        self, scope: ScopeRow, view: ScopeView, places: Sequence[int], embedder: Embedder
+    ) -> ScopeView | None:
+        """The view with its missing vectors; None where they can't be made now, which is logged."""
+        try:
+            return await self._make(scope, view, places, embedder)
+        except ValueError:
+            raise
+        except Exception as error:  # noqa: BLE001  an embedder may raise anything; what there is is ranked by words
+            logger.warning("%d vectors could not be made, they are at the next read: %s", len(places), error)
+            return None
 
     async def keep(self, *, bank_id: str, vectors: Mapping[str, NDArray[float32]]) -> None:
         """Writes new vectors to Chroma. Reads see them from this moment on, also while Chroma is at it.

@@ -69,7 +69,7 @@ class Searcher:
                 view = self._reader.current(scope=row)
                 if view is not None:
                     return await _read(connection, view, _rank(view, search, vector, terms), row)
-            view = await self._reader.view(scope=row, embedder=embedder)
+            view = await self._reader.view(scope=row, embedder=None if search.by == "words" else embedder)
             if view.version == row.version:
                 # Not kept where it is larger than the cache: then it is read beside the snapshot, and checked.
                 async with self._database.read() as connection:
@@ -85,7 +85,9 @@ async def _read(
     """The winners with their text."""
     places: list[int] = ranked.indices.tolist()
     ids = [view.ids[place] for place in places]
-    present = await records.read_memories(connection, bank_id=scope.bank_id, scope=scope.pairs, ids=ids)
+    present = await records.read_memories(
+        connection, bank_id=scope.bank_id, scope_id=scope.id, scope=scope.pairs, ids=ids
+    )
     return [
         RetrievedMemory(memory=present[memory_id][0], distance=None if math.isnan(distance) else distance, score=score)
         for memory_id, distance, score in zip(ids, ranked.distances.tolist(), ranked.scores.tolist(), strict=True)

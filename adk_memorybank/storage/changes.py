@@ -22,9 +22,10 @@ from adk_memorybank.resources import (
     new_id,
 )
 from adk_memorybank.storage import records
+from adk_memorybank.storage.citations import cite, drop_text_of
 from adk_memorybank.storage.database import AsyncConnection
 from adk_memorybank.storage.records import ScopeRow
-from adk_memorybank.storage.schema import events, memories, revisions, scopes
+from adk_memorybank.storage.schema import memories, revisions, scopes
 
 DELETED_REVISION_TTL = timedelta(hours=48)
 """How long the revisions of a deleted memory can be listed and rolled back to (reference 5.7)."""
@@ -105,11 +106,13 @@ async def apply(
         return []
     moment = to_micros(now)
     applied: list[Applied] = []
+    sources: dict[str, list[dict[str, str]]] = {}
     for change in changes:
         if change.action == "create":
             applied.append(await _create(connection, scope, change, moment))
         else:
-            applied.append(await _alter(connection, scope, change, moment))
+            applied.append(await _alter(connection, scope, change, moment, sources))
+    await drop_text_of(connection, scope_id=scope.id, sources=sources)
     await connection.execute(update(scopes).where(scopes.c.id == scope.id).values(version=scopes.c.version + 1))
     return applied
 
@@ -141,7 +144,7 @@ async def _create(connection: AsyncConnection, scope: ScopeRow, change: Change, 
         "expire_time": _micros(change.expire_time),
     }
     await connection.execute(insert(memories).values(bank_id=scope.bank_id, id=memory_id, scope_id=scope.id, **values))
-    await _cite(connection, scope, change.sources)
+    await cite(connection, scope_id=scope.id, sources=change.sources)
     await add_revision(connection, scope, memory_id, change.revision, values, moment)
     return Applied(Action.CREATED, memory_id, fact, None if change.structured_content is not None else fact_version)
 
@@ -151,7 +154,10 @@ def _type_of(change: Change) -> MemoryType:
     return MemoryType.STRUCTURED_PROFILE if structured else MemoryType.NATURAL_LANGUAGE_COLLECTION
 
 
-async def _alter(connection: AsyncConnection, scope: ScopeRow, change: Change, moment: int) -> Applied:
+async def _alter(
+    connection: AsyncConnection, scope: ScopeRow, change: Change, moment: int, sources: dict[str, list[dict[str, str]]]
+) -> Applied:
+    """Updates or deletes a memory, and adds to `sources` those that it had before, where any may be lost."""
     row = (
         await connection.execute(
             select(memories).where(
@@ -162,6 +168,8 @@ async def _alter(connection: AsyncConnection, scope: ScopeRow, change: Change, m
     if row is None or change.fact_version not in (None, row.fact_version):
         raise Conflict(change.memory_id)
     memory_id: str = row.id
+    if change.action == "delete" or not change.add_sources:
+        sources[memory_id] = [*sources.get(memory_id, ()), *row.sources]
     newest = (
         await connection.execute(
             select(revisions.c.id)
@@ -186,7 +194,7 @@ async def _alter(connection: AsyncConnection, scope: ScopeRow, change: Change, m
     )
     if values["fact_version"] != row.fact_version:
         await records.drop_vectors(connection, bank_id=scope.bank_id, facts=[(memory_id, row.fact_version)])
-    await _cite(connection, scope, change.sources)
+    await cite(connection, scope_id=scope.id, sources=change.sources)
     await add_revision(connection, scope, memory_id, change.revision, values, moment)
     renewed = values["fact_version"] if values["fact_version"] != row.fact_version else None
     return Applied(Action.UPDATED, memory_id, values["fact"], renewed, newest)
@@ -288,20 +296,6 @@ async def add_revision(
             remains=None if remains is None else dict(remains),
         )
     )
-
-
-async def _cite(connection: AsyncConnection, scope: ScopeRow, sources: Sequence[Source]) -> None:
-    """Marks events as sources: their text is kept as long as something names them."""
-    for source in sources:
-        await connection.execute(
-            update(events)
-            .where(
-                events.c.scope_id == scope.id,
-                events.c.session_id == source.session_id,
-                events.c.event_id == source.event_id,
-            )
-            .values(cited=1)
-        )
 
 
 def to_micros_in(moment: int, delay: timedelta) -> int:

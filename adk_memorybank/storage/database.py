@@ -26,6 +26,7 @@ _BUSY_TIMEOUT = 20.0
 """Seconds that a transaction waits for another process to finish its own."""
 
 _READERS = 4
+_ERASURE = "erasure_due"
 
 
 class Database:
@@ -39,6 +40,7 @@ class Database:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._write_lock = asyncio.Lock()
+        self._erasing = asyncio.Lock()
         self._writer = self._make_engine(size=1, begin="BEGIN IMMEDIATE", query_only=False)
         self._reader = self._make_engine(size=_READERS, begin="BEGIN", query_only=True)
         self.secret = b""
@@ -118,7 +120,31 @@ class Database:
         async with self._reader.begin() as connection:
             yield connection
 
-    async def rewrite(self) -> None:
+    async def note_erasure(self, connection: AsyncConnection) -> None:
+        """Notes in the transaction that deletes a text that its bytes are still to be erased, should this process die."""
+        await connection.execute(sqlite_insert(schema.meta).values(key=_ERASURE, value="").prefix_with("OR REPLACE"))
+
+    async def erasure_is_due(self) -> bool:
+        """Whether deleted text may still stand in the file or its log."""
+        async with self.read() as connection:
+            found = await connection.execute(select(schema.meta.c.key).where(schema.meta.c.key == _ERASURE))
+            return found.first() is not None
+
+    async def erase(self, *, patience: float = 5.0) -> bool:
+        """Takes the last bytes of what was deleted out of the file and its log.
+
+        Returns:
+            False where a reader in another process still holds an old state; it stays noted then.
+        """
+        async with self._erasing:
+            await self._rewrite()
+            if not await self.truncate_log(patience=patience):
+                return False
+            async with self.write() as connection:
+                await connection.execute(schema.meta.delete().where(schema.meta.c.key == _ERASURE))
+            return True
+
+    async def _rewrite(self) -> None:
         """Writes the whole file anew. `secure_delete` overwrites what is deleted, but not all of its copies.
 
         Where SQLite splits or merges pages, it moves rows and leaves their bytes in what is free space then.

@@ -9,11 +9,21 @@ from sqlalchemy import delete, func, select, update
 
 from adk_memorybank.clock import to_micros
 from adk_memorybank.resources import Forgotten
-from adk_memorybank.storage import records
+from adk_memorybank.storage import records, wishes
 from adk_memorybank.storage.changes import delete_memories
+from adk_memorybank.storage.citations import drop_uncited_text
 from adk_memorybank.storage.database import AsyncConnection
 from adk_memorybank.storage.records import ScopeRow
-from adk_memorybank.storage.schema import dropped_vectors, events, memories, operations, revisions, scopes, streams
+from adk_memorybank.storage.schema import (
+    dropped_vectors,
+    events,
+    forget_requests,
+    memories,
+    operations,
+    revisions,
+    scopes,
+    streams,
+)
 
 _SWEEP = 1_000
 
@@ -29,7 +39,7 @@ async def forget_scope(connection: AsyncConnection, *, scope: ScopeRow) -> Forgo
     )
     await records.drop_vectors(connection, bank_id=scope.bank_id, facts=[(row.id, row.fact_version) for row in facts])
     counts: dict[str, int] = {}
-    for table in (revisions, memories, events, streams, operations):
+    for table in (revisions, memories, events, streams, operations, forget_requests):
         counted = await connection.execute(select(func.count()).select_from(table).where(table.c.scope_id == scope.id))
         counts[table.name] = counted.scalar_one()
         await connection.execute(delete(table).where(table.c.scope_id == scope.id))
@@ -52,6 +62,7 @@ async def sweep(connection: AsyncConnection, *, now: datetime, operations_before
     At most a thousand of each kind; returns how many rows went, so that a caller goes on until none do.
     """
     moment = to_micros(now)
+    await wishes.drop_old(connection, now=now)
     due = (
         select(memories.c.bank_id, memories.c.id, memories.c.fact_version, memories.c.scope_id)
         .where(memories.c.expire_time <= moment)
@@ -76,34 +87,17 @@ async def sweep(connection: AsyncConnection, *, now: datetime, operations_before
         await drop_uncited_text(connection, scope_id=scope_id)
     ended = (
         await connection.execute(
-            select(operations.c.seq)
+            select(operations.c.seq, operations.c.id)
             .where(operations.c.state == "done", operations.c.update_time < to_micros(operations_before))
             .limit(_SWEEP)
         )
-    ).scalars()
-    numbers = list(ended)
-    if numbers:
-        await connection.execute(delete(operations).where(operations.c.seq.in_(numbers)))
-    return len(expired) + len(old) + len(numbers)
-
-
-async def drop_uncited_text(connection: AsyncConnection, *, scope_id: int) -> None:
-    """Drops the text of events that were sources of revisions which are gone now."""
-    live: set[tuple[str, str]] = set()
-    for table in (memories, revisions):
-        for sources in (
-            await connection.execute(select(table.c.sources).where(table.c.scope_id == scope_id))
-        ).scalars():
-            live.update((source["session_id"], source["event_id"]) for source in sources)
-    cited = await connection.execute(
-        select(events.c.id, events.c.session_id, events.c.event_id).where(
-            events.c.scope_id == scope_id, events.c.cited == 1
-        )
-    )
-    stale = [row.id for row in cited if (row.session_id, row.event_id) not in live]
-    for start in range(0, len(stale), _SWEEP):
-        page = stale[start : start + _SWEEP]
-        await connection.execute(update(events).where(events.c.id.in_(page)).values(cited=0, content=None))
+    ).all()
+    if ended:
+        await connection.execute(delete(operations).where(operations.c.seq.in_([row.seq for row in ended])))
+        # Those of a generation that failed: kept to be retried, and nothing else will ever read them.
+        left = events.c.operation_id.in_([row.id for row in ended]) & (events.c.state == "claimed")
+        await connection.execute(delete(events).where(left))
+    return len(expired) + len(old) + len(ended)
 
 
 async def take_dropped_vectors(connection: AsyncConnection) -> dict[str, dict[str, int]]:

@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import or_, select
+from sqlalchemy import select
 
-from adk_memorybank.clock import to_micros
 from adk_memorybank.resources import Memory, MemoryProfile, MemoryType
 from adk_memorybank.schemas import SchemaConfig
 from adk_memorybank.storage import records
@@ -29,7 +28,7 @@ async def read_fields(connection: AsyncConnection, *, scope: ScopeRow, now: date
         .where(
             memories.c.scope_id == scope.id,
             memories.c.memory_type == MemoryType.STRUCTURED_PROFILE.value,
-            or_(memories.c.expire_time.is_(None), memories.c.expire_time > to_micros(now)),
+            records.alive(memories, now),
         )
         .order_by(memories.c.update_time, memories.c.id)
     )

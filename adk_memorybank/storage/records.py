@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
-from sqlalchemy import Row, delete, func, or_, select, update
+from sqlalchemy import ColumnElement, Row, Table, delete, func, or_, select, update
 
 from adk_memorybank.clock import from_micros, to_micros
 from adk_memorybank.errors import AlreadyExists, NotFound
@@ -29,6 +29,7 @@ from adk_memorybank.storage.schema import (
     banks,
     dropped_vectors,
     events,
+    forget_requests,
     memories,
     operations,
     revisions,
@@ -38,8 +39,22 @@ from adk_memorybank.storage.schema import (
 )
 from adk_memorybank.storage.vectors import vector_id
 
+T = TypeVar("T")
+
 PAGE = 500
 """Ids in one `IN (…)`: SQLite takes 32,766 values, but plans a short list faster."""
+
+
+def pages(ids: Collection[T]) -> Iterator[list[T]]:
+    """Ids, as many at a time as go into one `IN (…)`."""
+    listed = list(ids)
+    for start in range(0, len(listed), PAGE):
+        yield listed[start : start + PAGE]
+
+
+def alive(table: Table, now: datetime) -> ColumnElement[bool]:
+    """The condition that a memory or a revision has not expired."""
+    return or_(table.c.expire_time.is_(None), table.c.expire_time > to_micros(now))
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +66,7 @@ class BankRow:
     config: dict[str, Any]
     embedder: str | None
     dimension: int | None
+    model: str | None
     create_time: datetime
     update_time: datetime
 
@@ -97,16 +113,22 @@ async def add_bank(
     return await get_bank(connection, bank_id=bank_id)
 
 
+async def find_bank(connection: AsyncConnection, *, bank_id: str) -> BankRow | None:
+    """Reads one bank; None where there is none with this id."""
+    row = (await connection.execute(select(banks).where(banks.c.id == bank_id))).one_or_none()
+    return None if row is None else _bank(row)
+
+
 async def get_bank(connection: AsyncConnection, *, bank_id: str) -> BankRow:
     """Reads one bank.
 
     Raises:
         NotFound: there is none with this id.
     """
-    row = (await connection.execute(select(banks).where(banks.c.id == bank_id))).one_or_none()
-    if row is None:
+    found = await find_bank(connection, bank_id=bank_id)
+    if found is None:
         raise NotFound(f"there is no bank {bank_id!r}")
-    return _bank(row)
+    return found
 
 
 async def list_banks(connection: AsyncConnection) -> list[BankRow]:
@@ -124,7 +146,7 @@ async def delete_bank(connection: AsyncConnection, *, bank_id: str) -> None:
     of_bank = select(scopes.c.id).where(scopes.c.bank_id == bank_id)
     for table in (operations, revisions, memories):
         await connection.execute(delete(table).where(table.c.bank_id == bank_id))
-    for table in (events, seen_events, streams):
+    for table in (events, seen_events, forget_requests, streams):
         await connection.execute(delete(table).where(table.c.scope_id.in_(of_bank)))
     await connection.execute(delete(scopes).where(scopes.c.bank_id == bank_id))
     await connection.execute(delete(banks).where(banks.c.id == bank_id))
@@ -142,6 +164,7 @@ def _bank(row: Row[Any]) -> BankRow:
         config=row.config,
         embedder=row.embedder,
         dimension=row.dimension,
+        model=row.model,
         create_time=from_micros(row.create_time),
         update_time=from_micros(row.update_time),
     )
@@ -167,20 +190,25 @@ async def find_scope(
     return _scope(row) if row.pairs == canonical or (forgotten and row.pairs is None) else None
 
 
-async def ensure_scope(connection: AsyncConnection, *, bank_id: str, scope: Scope) -> ScopeRow:
-    """The row of a scope, made if it is missing. A forgotten one comes back with the epoch that it had."""
-    found = await find_scope(connection, bank_id=bank_id, scope=scope)
+async def ensure_scope(connection: AsyncConnection, *, bank_id: str, scope: Scope, forgotten: bool = False) -> ScopeRow:
+    """The row of a scope, made if it is missing. A forgotten one comes back with the epoch that it had.
+
+    Args:
+        forgotten: leave one that is forgotten as it is, and make a missing one like it: nothing is put into it.
+    """
+    found = await find_scope(connection, bank_id=bank_id, scope=scope, forgotten=forgotten)
     if found is not None:
         return found
     canonical = canonical_scope(scope)
     key = scope_key(canonical)
-    await connection.execute(insert_new(scopes).values(bank_id=bank_id, key=key, pairs=canonical, version=0, epoch=0))
+    pairs = None if forgotten else canonical
+    await connection.execute(insert_new(scopes).values(bank_id=bank_id, key=key, pairs=pairs, version=0, epoch=0))
     await connection.execute(
         update(scopes)
         .where(scopes.c.bank_id == bank_id, scopes.c.key == key, scopes.c.pairs.is_(None))
-        .values(pairs=canonical)
+        .values(pairs=pairs)
     )
-    found = await find_scope(connection, bank_id=bank_id, scope=scope)
+    found = await find_scope(connection, bank_id=bank_id, scope=scope, forgotten=forgotten)
     if found is None:
         raise AlreadyExists("two scopes have the same SHA-256")
     return found
@@ -251,14 +279,13 @@ async def page_facts(connection: AsyncConnection, *, bank_id: str, after: str, m
 
 
 async def read_memories(
-    connection: AsyncConnection, *, bank_id: str, scope: Scope, ids: Sequence[str]
+    connection: AsyncConnection, *, bank_id: str, scope_id: int, scope: Scope, ids: Sequence[str]
 ) -> dict[str, tuple[Memory, int]]:
     """Some memories of one scope with their fact versions, by id. Ids that are gone are left out."""
     found: dict[str, tuple[Memory, int]] = {}
-    for start in range(0, len(ids), PAGE):
-        page = ids[start : start + PAGE]
-        rows = await connection.execute(select(memories).where(memories.c.bank_id == bank_id, memories.c.id.in_(page)))
-        for row in rows:
+    of_scope = select(memories).where(memories.c.bank_id == bank_id, memories.c.scope_id == scope_id)
+    for page in pages(ids):
+        for row in await connection.execute(of_scope.where(memories.c.id.in_(page))):
             found[row.id] = (memory_of(row, scope=scope), row.fact_version)
     return found
 
@@ -279,7 +306,7 @@ async def list_memories(
     query = (
         select(memories, scopes.c.pairs)
         .join(scopes, scopes.c.id == memories.c.scope_id)
-        .where(memories.c.bank_id == bank_id, _alive(now))
+        .where(memories.c.bank_id == bank_id, alive(memories, now))
         .order_by(memories.c.create_time.desc(), memories.c.id.desc())
     )
     if scope_id is not None:
@@ -297,16 +324,13 @@ async def get_memory(
     Raises:
         NotFound: there is none with this id, or it has expired.
     """
-    query = select(memories).where(memories.c.bank_id == bank_id, memories.c.id == memory_id, _alive(now))
+    of_memory = (memories.c.bank_id == bank_id) & (memories.c.id == memory_id)
+    query = select(memories).where(of_memory, alive(memories, now))
     row = (await connection.execute(query)).one_or_none()
     if row is None:
         raise NotFound(f"there is no memory {memory_id!r} in the bank {bank_id!r}")
     scope = await get_scope(connection, scope_id=row.scope_id)
     return memory_of(row, scope=scope.pairs), scope, row.fact_version
-
-
-def _alive(now: datetime) -> Any:
-    return or_(memories.c.expire_time.is_(None), memories.c.expire_time > to_micros(now))
 
 
 def memory_of(row: Row[Any], *, scope: Scope) -> Memory:
@@ -340,11 +364,7 @@ async def list_revisions(
     scope_id = (await connection.execute(owner)).scalar_one_or_none()
     query = (
         select(revisions)
-        .where(
-            revisions.c.bank_id == bank_id,
-            revisions.c.memory_id == memory_id,
-            or_(revisions.c.expire_time.is_(None), revisions.c.expire_time > to_micros(now)),
-        )
+        .where(revisions.c.bank_id == bank_id, revisions.c.memory_id == memory_id, alive(revisions, now))
         .order_by(revisions.c.seq.desc())
     )
     if scope_id is not None:

@@ -6,13 +6,14 @@ import secrets
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, insert, or_, select, update
+from sqlalchemy import Row, insert, select, update
 
 from adk_memorybank.clock import to_micros
 from adk_memorybank.errors import FailedPrecondition, NotFound
 from adk_memorybank.resources import MemoryType
 from adk_memorybank.storage import records
 from adk_memorybank.storage.changes import NewRevision, add_revision
+from adk_memorybank.storage.citations import drop_text_of
 from adk_memorybank.storage.database import AsyncConnection
 from adk_memorybank.storage.schema import memories, revisions, scopes
 
@@ -64,6 +65,8 @@ async def roll_back(
             insert(memories).values(bank_id=bank_id, id=memory_id, scope_id=target.scope_id, **values)
         )
     await add_revision(connection, scope, memory_id, revision, values, moment)
+    if present is not None:
+        await drop_text_of(connection, scope_id=target.scope_id, sources={memory_id: present.sources})
     await connection.execute(update(scopes).where(scopes.c.id == target.scope_id).values(version=scopes.c.version + 1))
 
 
@@ -74,7 +77,7 @@ async def _target(
         revisions.c.bank_id == bank_id,
         revisions.c.memory_id == memory_id,
         revisions.c.id == revision_id,
-        or_(revisions.c.expire_time.is_(None), revisions.c.expire_time > to_micros(now)),
+        records.alive(revisions, now),
     )
     found = (await connection.execute(query)).one_or_none()
     owner = select(memories.c.scope_id).where(memories.c.bank_id == bank_id, memories.c.id == memory_id)

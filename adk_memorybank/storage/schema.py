@@ -42,6 +42,7 @@ banks = Table(
     Column("config", _Json, nullable=False),  # only what was set: defaults are filled in when it is read
     Column("embedder", Text),  # set with the first vector, together with the dimension
     Column("dimension", Integer),
+    Column("model", Text),  # what generated last: nothing else takes up its waiting work unasked
     Column("create_time", BigInteger, nullable=False),
     Column("update_time", BigInteger, nullable=False),
 )
@@ -150,6 +151,17 @@ seen_events = Table(
     sqlite_with_rowid=False,
 )
 
+forget_requests = Table(
+    "forget_requests",
+    metadata,
+    Column("id", _Serial, primary_key=True),
+    Column("scope_id", ForeignKey("scopes.id"), nullable=False),
+    Column("hashes", _Json, nullable=False),  # keyed ones: none of what was to be forgotten stands here
+    Column("event_time", BigInteger, nullable=False),
+    Column("create_time", BigInteger, nullable=False),
+    Index("forget_requests_by_scope", "scope_id"),
+)
+
 operations = Table(
     "operations",
     metadata,
@@ -162,7 +174,7 @@ operations = Table(
     Column("state", String, nullable=False),  # pending, running, done
     Column("epoch", BigInteger, nullable=False),
     Column("options", _Json, nullable=False),
-    Column("direct_memories", _Json),  # dropped at the end
+    Column("direct_memories", _Json),  # dropped when it has ended well
     Column("passed_over", _Json, nullable=False),
     Column("result", _Json),
     Column("error", _Json),

@@ -1,15 +1,23 @@
 """Chroma: vector id to vector, and nothing else. No text goes there, so that forgetting is complete.
 
 A vector's id is `{memory_id}.{fact_version}`, so a stale vector can't be read, and a write is always an add.
+
+Vectors are derived. A folder that Chroma can't read is moved aside to `chroma.broken-<time>`, the newest one stays
+there, and the vectors are made again as they are read. Such a folder holds vectors and ids, no text; but those of what
+is forgotten later stay in it until it is deleted by hand or the next one takes its place.
 """
 
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
 import os
+import re
+import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -107,16 +115,41 @@ class Vectors:
         return await asyncio.get_running_loop().run_in_executor(self._executor, self._twice, work)
 
     def _twice(self, work: Callable[[], T]) -> T:
-        """Runs the work, and once more on a fresh client where Chroma failed: its folder may have been deleted."""
+        """Runs the work, and once more on a fresh client where Chroma failed: its folder may have been deleted.
+
+        Where that fails too, since the files are damaged, it is run on a new folder.
+        """
         try:
             return work()
         except Exception as error:  # noqa: BLE001  Chroma raises many kinds, some from its native part
             logger.warning("Chroma failed (%s: %s); it is opened anew", type(error).__name__, error)
-            self._forget_client()
+            first = error
         try:
+            self._forget_client()
+            try:
+                return work()
+            except Exception as error:
+                if not _is_damage(error):
+                    raise
+                self._set_aside(error)
             return work()
-        except Exception as error:
-            raise Unavailable(f"Chroma in {self._path} can't be used: {type(error).__name__}: {error}") from error
+        except Exception as error:  # noqa: BLE001  it is raised again
+            raise Unavailable(f"Chroma in {self._path} can't be used: {type(error).__name__}: {error}") from first
+
+    def _set_aside(self, error: Exception) -> None:
+        """Moves a damaged folder out of the way, and deletes the one before it."""
+        self._forget_client()
+        broken = f"{self._path.name}.broken-"
+        for older in self._path.parent.glob(f"{broken}*"):
+            shutil.rmtree(older)
+        aside = self._path.with_name(f"{broken}{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
+        self._path.rename(aside)
+        logger.warning(
+            "%s is damaged (%s); it was moved to %s, and the vectors are made again as they are read",
+            self._path,
+            error,
+            aside,
+        )
 
     def _write(self, collection: Any, ids: list[str], rows: list[NDArray[float32]]) -> None:
         collection.add(ids=ids, embeddings=rows)
@@ -154,7 +187,12 @@ class Vectors:
         settings = Settings(anonymized_telemetry=False)
         global _used  # noqa: PLW0603
         _used = True
-        self._client = chromadb.PersistentClient(path=os.path.realpath(self._path), settings=settings)
+        path = os.path.realpath(self._path)
+        try:
+            self._client = chromadb.PersistentClient(path=path, settings=settings)
+        except Exception:
+            _forget_unstarted(path)
+            raise
         self._inode = self._inode_now()
         self._clean_files()  # a process may have died before it did
         return self._client
@@ -171,6 +209,32 @@ class Vectors:
         self._cleaned.clear()
         if client is not None:
             client.close()  # pyright: ignore[reportUnknownMemberType, reportAttributeAccessIssue]: not in ClientAPI
+
+
+_PASSING_SQLITE = {3, 5, 6, 7, 8, 9, 10, 13, 14, 15}
+"""Primary codes: permission, busy, locked, memory, read-only, interrupted, input or output, full, opening, protocol."""
+_SQLITE_CODE = re.compile(r"\(code: (\d+)\)")
+_SYSTEM_CODE = re.compile(r"\(os error (\d+)\)")
+
+
+def _is_damage(error: Exception) -> bool:
+    """Whether Chroma failed for what is in its files, rather than for a full disk, a permission, memory or a caller."""
+    from chromadb.errors import InternalError
+
+    if not isinstance(error, InternalError):
+        return False
+    said = str(error)
+    if code := _SQLITE_CODE.search(said):
+        return int(code[1]) & 0xFF not in _PASSING_SQLITE
+    code = _SYSTEM_CODE.search(said)
+    return code is None or int(code[1]) == errno.ENOENT
+
+
+def _forget_unstarted(path: str) -> None:
+    """Chroma keeps a system that failed to start, and would hand it to the next client of this path."""
+    shared = sys.modules["chromadb.api.shared_system_client"].SharedSystemClient
+    if path not in shared._identifier_to_refcount:
+        shared._identifier_to_system.pop(path, None)
 
 
 _used = False

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from adk_memorybank import ManagedSemanticMemoryConfig, MemoryBank, MemoryBanks, MemoryBankService
+from adk_memorybank import ManagedSemanticMemoryConfig, MemoryBanks, MemoryBankService
 from adk_memorybank.errors import (
     AlreadyExists,
     EmbedderMismatch,
@@ -48,11 +48,6 @@ def generator() -> ScriptedGenerator:
 async def banks(clock: ManualClock, generator: ScriptedGenerator) -> AsyncIterator[MemoryBanks]:
     async with temporary_banks(clock=clock, model=generator) as banks:
         yield banks
-
-
-@pytest.fixture
-async def bank(banks: MemoryBanks) -> MemoryBank:
-    return await banks.create(display_name="Test")
 
 
 class TestBanks:

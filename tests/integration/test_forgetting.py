@@ -13,6 +13,7 @@ import pytest
 
 from adk_memorybank import MemoryBankService
 from adk_memorybank.errors import NotFound
+from adk_memorybank.storage.database import Database
 from adk_memorybank.testing import HashEmbedder, ScriptedGenerator
 from tests.integration.processes import child_of
 from tests.integration.stores import (
@@ -199,6 +200,38 @@ class TestNoByteIsLeft:
             stop.set()
             await busy
             assert left == []
+
+
+class TestInterrupted:
+    """The rows are gone and the process dies, or the disk is full, before their last bytes are."""
+
+    async def _interrupted(self, memory: MemoryBankService, monkeypatch: pytest.MonkeyPatch) -> None:
+        await say(memory, [f"the {SECRET} likes tea"])
+        await memory.flush()
+
+        async def full(_: Database) -> None:
+            raise OSError("no space left on device")
+
+        monkeypatch.setattr(Database, "_rewrite", full)
+        with pytest.raises(OSError, match="no space left"):
+            await forget(memory)
+        monkeypatch.undo()
+
+    async def test_the_next_call_ends_what_the_first_began(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        async with opened(tmp_path / "m", ScriptedGenerator()) as memory:
+            await self._interrupted(memory, monkeypatch)
+            assert files_with(tmp_path / "m", SECRET) != []
+            await forget(memory)
+            assert files_with(tmp_path / "m", SECRET) == []
+
+    async def test_so_does_the_next_start(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        async with opened(tmp_path / "m", ScriptedGenerator()) as memory:
+            await self._interrupted(memory, monkeypatch)
+        async with opened(tmp_path / "m", ScriptedGenerator()) as memory:
+            await memory.bank()
+            await until(lambda: files_with(tmp_path / "m", SECRET) == [])
 
 
 def _options() -> Any:

@@ -47,6 +47,7 @@ FLOORS: dict[str, set[str]] = {
         "parts",
         "pipeline",
         "planning",
+        "sharing",
     },
     "faces": {"__main__", "cli", "custom_metadata", "plugin", "server", "service"},
     "top": {"testing"},
