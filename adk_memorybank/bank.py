@@ -5,13 +5,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Coroutine, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 from adk_memorybank.bank_operations import BankOperations
 from adk_memorybank.config import GenerationTriggerConfig, ManagedSemanticMemoryConfig, MemoryTopicId
 from adk_memorybank.engine import Engine
 from adk_memorybank.errors import InvalidArgument, NotFound
-from adk_memorybank.events import MAX_ID_BYTES, Event, read_event, read_session
+from adk_memorybank.events import MAX_ID_BYTES, read_events, read_session
 from adk_memorybank.intake import Intake
 from adk_memorybank.memories import Memories
 from adk_memorybank.operations.streams import DEFAULT_STREAM
@@ -31,7 +31,7 @@ from adk_memorybank.resources import (
     bank_name,
     canonical_scope,
     clean_text,
-    last_segment,
+    id_in,
     validate_memory_id,
     validate_scope,
 )
@@ -125,10 +125,7 @@ class MemoryBank:
         Raises:
             InvalidArgument: naming the field.
         """
-        read = [
-            event if isinstance(event, Event) else read_event(event, session_id=session_id, path=f"events[{index}]")
-            for index, event in enumerate(events)
-        ]
+        read = read_events(events, session_id=session_id)
         rule = None
         if generation_trigger_config is not None:
             trigger = GenerationTriggerConfig.parse(generation_trigger_config, field="generation_trigger_config")
@@ -185,7 +182,7 @@ class MemoryBank:
             if operation is None:  # nothing of it was new
                 operation = await self._call(self._intake.generate(valid, [], None, options=chosen))
             return await self._outcome(operation, wait=wait, timeout=timeout)
-        read = [read_event(event, path=f"events[{index}]") for index, event in enumerate(events or ())]
+        read = [] if events is None else read_events(events)
         facts = None if direct_memories is None else _direct_memories(direct_memories)
         operation = await self._call(self._intake.generate(valid, read, facts, options=chosen))
         return await self._outcome(operation, wait=wait, timeout=timeout)
@@ -230,7 +227,7 @@ class MemoryBank:
         Raises:
             NotFound: there is none, or it has expired.
         """
-        return await self._call(self._memories.get(last_segment(name)))
+        return await self._call(self._memories.get(id_in(self._id, name)))
 
     async def list(self, *, scope: Mapping[str, str] | None = None) -> list[Memory]:
         """All memories of the bank, or of one scope, the newest first."""
@@ -266,7 +263,7 @@ class MemoryBank:
         )
         change = Change(
             action="update",
-            memory_id=last_segment(name),
+            memory_id=id_in(self._id, name),
             fact=text,
             topics=None if topics is None else checked.topics,
             metadata=None if metadata is None else checked.metadata,
@@ -276,7 +273,7 @@ class MemoryBank:
             expire_time=checked.expire_time,
             set_expiry=expire_time is not None,
         )
-        return await self._call(self._memories.update(last_segment(name), change, ttl=checked.ttl))
+        return await self._call(self._memories.update(id_in(self._id, name), change, ttl=checked.ttl))
 
     async def delete(self, *, name: str, scope: Mapping[str, str] | None = None) -> None:
         """Deletes one memory. Its revisions can be listed for 48 hours more.
@@ -290,11 +287,11 @@ class MemoryBank:
         """
         valid = None if scope is None else validate_scope(scope)
 
-        await self._call(self._memories.delete(last_segment(name), scope=valid))
+        await self._call(self._memories.delete(id_in(self._id, name), scope=valid))
 
     async def list_revisions(self, *, name: str) -> list[MemoryRevision]:
         """The revisions of a memory, the newest first."""
-        return [*await self._call(self._memories.list_revisions(last_segment(name)))]
+        return [*await self._call(self._memories.list_revisions(id_in(self._id, name)))]
 
     async def get_revision(self, *, name: str) -> MemoryRevision:
         """One revision, by its full name.
@@ -306,7 +303,7 @@ class MemoryBank:
         for revision in await self.list_revisions(name=memory):
             if revision.id == revision_id:
                 return revision
-        raise NotFound(f"the memory {last_segment(memory)!r} has no revision {revision_id!r}")
+        raise NotFound(f"the memory {id_in(self._id, memory)!r} has no revision {revision_id!r}")
 
     async def rollback(self, *, name: str, target_revision_id: str) -> Memory:
         """Takes a memory back to one of its revisions; a deleted one, too, for 48 hours. Its history stays.
@@ -319,8 +316,8 @@ class MemoryBank:
             NotFound: there is no such revision, or it has expired.
             FailedPrecondition: the revision is that of the deletion.
         """
-        revision_id = last_segment(target_revision_id)
-        return await self._call(self._memories.roll_back(last_segment(name), revision_id))
+        revision_id = id_in(self._id, target_revision_id)
+        return await self._call(self._memories.roll_back(id_in(self._id, name), revision_id))
 
     async def retrieve(
         self,
@@ -342,8 +339,7 @@ class MemoryBank:
             StoreInUse: the vectors are needed, and another process owns them.
         """
         valid = validate_scope(scope)
-        if top_k is not None and top_k < 1:
-            raise InvalidArgument(f"should be a positive number, not {top_k}", field="top_k")
+        _check_search(query=query, top_k=top_k, by=by)
 
         async def retrieve() -> list[RetrievedMemory]:
             if query is None:
@@ -413,6 +409,15 @@ class MemoryBank:
         return self._engine.call(coroutine)
 
 
+def _check_search(*, query: object, top_k: object, by: object) -> None:
+    if query is not None and not isinstance(query, str):
+        raise InvalidArgument(f"should be a string, not {query!r}", field="query")
+    if top_k is not None and (isinstance(top_k, bool) or not isinstance(top_k, int) or top_k < 1):
+        raise InvalidArgument(f"should be a positive number, not {top_k!r}", field="top_k")
+    if by not in get_args(Order):
+        raise InvalidArgument(f"should be one of {', '.join(get_args(Order))}, not {by!r}", field="by")
+
+
 def _valid_fact(fact: str) -> str:
     text = clean_text(fact).strip()
     if not text:
@@ -427,6 +432,8 @@ def _valid_stream(stream_id: str) -> str:
 
 
 def _direct_memories(given: Sequence[str | Mapping[str, Any]]) -> list[dict[str, Any]]:
+    if not isinstance(given, Sequence) or isinstance(given, str | bytes):  # pyright: ignore[reportUnnecessaryIsInstance]: callers may not check types
+        raise InvalidArgument(f"should be a list, not {type(given).__name__}", field="direct_memories")
     if len(given) > MAX_DIRECT_MEMORIES:
         raise InvalidArgument(f"at most {MAX_DIRECT_MEMORIES} at a time, not {len(given)}", field="direct_memories")
     if not given:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from adk_memorybank.engine import Engine
-from adk_memorybank.resources import Operation, last_segment
+from adk_memorybank.resources import Operation, id_in
 from adk_memorybank.storage.database import AsyncConnection
 
 
@@ -25,7 +25,7 @@ class BankOperations:
         """
 
         async def get() -> Operation:
-            return await self._engine.queue.get(bank_id=self._bank_id, operation_id=last_segment(name))
+            return await self._engine.queue.get(bank_id=self._bank_id, operation_id=id_in(self._bank_id, name))
 
         return await self._engine.call(get())
 
@@ -42,13 +42,13 @@ class BankOperations:
 
         One whose scope was forgotten meanwhile is left out.
         """
-        ids = [last_segment(name) for name in names]
+        ids = [id_in(self._bank_id, name) for name in names]
 
         async def wait() -> list[Operation]:
             await self._engine.wait(ids, timeout=timeout)
             found = await self._engine.queue.list(bank_id=self._bank_id, ids=ids)
             places = {operation_id: place for place, operation_id in enumerate(ids)}
-            return sorted(found, key=lambda operation: places[last_segment(operation.name)])
+            return sorted(found, key=lambda operation: places[id_in(self._bank_id, operation.name)])
 
         return await self._engine.call(wait())
 
@@ -81,7 +81,7 @@ class BankOperations:
         return await self._change(name, cancel)
 
     async def _change(self, name: str, change: Any) -> Operation:
-        operation_id = last_segment(name)
+        operation_id = id_in(self._bank_id, name)
 
         async def changed() -> Operation:
             async with self._engine.database.write() as connection:

@@ -106,8 +106,9 @@ def is_consolidation_enabled(custom_metadata: Mapping[str, object] | None) -> bo
 
     Raises:
         TypeError: the value is no bool.
+        InvalidArgument: it is no mapping.
     """
-    value = (custom_metadata or {}).get(_CONSOLIDATION)
+    value = _mapping(custom_metadata).get(_CONSOLIDATION)
     if value is not None and not isinstance(value, bool):
         raise TypeError(f'custom_metadata["{_CONSOLIDATION}"] must be a bool.')
     return bool(value)
@@ -119,7 +120,7 @@ def memory_options(entry: MemoryEntry, custom_metadata: Mapping[str, object] | N
     Raises:
         InvalidArgument: naming the key whose value is wrong.
     """
-    given = _given({**(custom_metadata or {}), **entry.custom_metadata})
+    given = _given({**_mapping(custom_metadata), **entry.custom_metadata})
     _tell_http_options(given)
     memory_id = _text(given, "memory_id") or None
     if memory_id is None and entry.id:
@@ -197,10 +198,18 @@ def _entry_text(entry: MemoryEntry, *, index: int) -> str:
     return "\n".join(texts)
 
 
+def _mapping(custom_metadata: Mapping[str, object] | None) -> Mapping[str, object]:
+    if custom_metadata is None:
+        return {}
+    if not isinstance(custom_metadata, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]: callers may not check types
+        raise InvalidArgument(f"should be a mapping, not {type(custom_metadata).__name__}", field="custom_metadata")
+    return custom_metadata
+
+
 def _given(custom_metadata: Mapping[str, object] | None) -> dict[str, Any]:
     """What was given: None stands for "not given"."""
     given: dict[str, Any] = {}
-    for key, value in (custom_metadata or {}).items():
+    for key, value in _mapping(custom_metadata).items():
         if key == _CONSOLIDATION or (key == OWN_KEY and isinstance(value, Mapping)):
             continue
         if value is None:

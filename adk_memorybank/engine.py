@@ -295,7 +295,8 @@ class Engine:
                 await asyncio.sleep(left)
                 continue
             try:
-                await asyncio.wait_for(worker.progress.wait(), left)
+                async with asyncio.timeout(left):
+                    await worker.progress.wait()
             except TimeoutError:
                 continue
 

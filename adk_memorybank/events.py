@@ -142,6 +142,20 @@ def read_event(event: Any, *, session_id: str = "", path: str = "event") -> Even
     )
 
 
+def read_events(events: Sequence[Any], *, session_id: str = "", path: str = "events") -> list[Event]:
+    """Reads events, each as `read_event` does; one that was read already is taken as it is.
+
+    Raises:
+        InvalidArgument: it is no list, or saying which event is wrong.
+    """
+    if not isinstance(events, Sequence) or isinstance(events, str | bytes):  # pyright: ignore[reportUnnecessaryIsInstance]: callers may not check types
+        raise InvalidArgument(f"should be a list, not {type(events).__name__}", field=path)
+    return [
+        event if isinstance(event, Event) else read_event(event, session_id=session_id, path=f"{path}[{index}]")
+        for index, event in enumerate(events)
+    ]
+
+
 def read_session(session: Any) -> list[Event]:
     """Reads the events of an ADK session. An event without an id gets one from what it says, when and where.
 

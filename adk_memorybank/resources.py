@@ -17,7 +17,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from adk_memorybank import errors
-from adk_memorybank.errors import InvalidArgument, MemoryBankError
+from adk_memorybank.errors import InvalidArgument, MemoryBankError, NotFound
 
 Scope = dict[str, str]
 MetadataValue = bool | float | str | datetime
@@ -256,6 +256,8 @@ def validate_scope(scope: Mapping[str, str]) -> Scope:
     Raises:
         InvalidArgument: naming the pair that is wrong.
     """
+    if not isinstance(scope, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]: callers may not check types
+        raise InvalidArgument(f"should be a mapping of strings, not {type(scope).__name__}", field="scope")
     if not scope:
         raise InvalidArgument("a scope needs at least one pair", field="scope")
     if len(scope) > MAX_SCOPE_PAIRS:
@@ -314,6 +316,18 @@ def bank_name(bank_id: str) -> str:
 def last_segment(name: str) -> str:
     """The id at the end of a resource name; an id alone is returned as it is."""
     return clean_text(name.rpartition("/")[2])
+
+
+def id_in(bank_id: str, name: str) -> str:
+    """The id at the end of the name of something in a bank; an id alone is returned as it is.
+
+    Raises:
+        NotFound: it is the name of something in another bank.
+    """
+    bank = re.search(r"(?:reasoningEngines|memoryBanks)/([^/]*)/", name)
+    if bank is not None and bank[1] != bank_id:
+        raise NotFound(f"{clean_text(name)!r} is not in the bank {bank_id!r}")
+    return last_segment(name)
 
 
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")

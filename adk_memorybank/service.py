@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import logging
 import os
 import re
 import threading
@@ -25,7 +26,7 @@ from adk_memorybank.custom_metadata import (
 )
 from adk_memorybank.errors import EngineClosed, InvalidArgument
 from adk_memorybank.events import Event as ReadEvent
-from adk_memorybank.events import read_event, read_session
+from adk_memorybank.events import read_events, read_session
 from adk_memorybank.resources import MAX_DIRECT_MEMORIES
 from adk_memorybank.settings import Settings, read_settings
 
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
     from adk_memorybank.banks import MemoryBanks
     from adk_memorybank.clock import Clock
     from adk_memorybank.resources import Forgotten, MemoryProfile, Operation, RetrievedMemory
+
+logger = logging.getLogger("google_adk.adk_memorybank.service")
 
 ScopeBuilder = Callable[..., dict[str, str]]
 
@@ -67,7 +70,7 @@ class MemoryBankService(BaseMemoryService):
         top_k: memories that a search returns at most; 10 by default.
         agents_dir: what a relative folder is taken against. ADK's service registry hands it over.
         clock: for tests.
-        options: further keywords of ADK's service registry, which are not needed here.
+        options: further keywords of ADK's service registry, which are not needed here; their names are logged.
 
     Raises:
         InvalidArgument: the URI or an option is wrong. Nothing is opened before the first use.
@@ -87,6 +90,10 @@ class MemoryBankService(BaseMemoryService):
         clock: Clock | None = None,
         **options: Any,
     ) -> None:
+        if scope_builder is not None and not callable(scope_builder):
+            raise InvalidArgument("should be a function of `app_name` and `user_id`", field="scope_builder")
+        if options:
+            logger.warning("keywords that are not known are passed over: %s", ", ".join(sorted(options)))
         self._settings: Settings = read_settings(
             uri,
             agents_dir=agents_dir,
@@ -136,10 +143,7 @@ class MemoryBankService(BaseMemoryService):
                 `metadata_merge_strategy`, `disable_consolidation`, `allowed_topics` and `wait_for_completion`.
                 Whatever else is kept as metadata of the memories, each value with its type.
         """
-        read = [
-            read_event(event, session_id=session_id or "", path=f"events[{index}]")
-            for index, event in enumerate(events)
-        ]
+        read = read_events(events, session_id=session_id or "")
         scope = self.scope(app_name=app_name, user_id=user_id)
         request = events_request(custom_metadata)
         await self._ingest(scope, read, stream=request.stream_id or session_id or "", request=request)

@@ -80,6 +80,10 @@ def read_settings(
     Raises:
         InvalidArgument: the URI is none of these, or a value in it is wrong.
     """
+    if uri is not None and not isinstance(uri, str):  # pyright: ignore[reportUnnecessaryIsInstance]: callers may not check types
+        raise InvalidArgument(f"should be a string such as `{DEFAULT_URI}`, not {uri!r}", field="uri")
+    if top_k is not None and (isinstance(top_k, bool) or not isinstance(top_k, int)):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InvalidArgument(f"should be a positive number, not {top_k!r}", field="top_k")
     environment = Environment()
     folder, query = _split(uri or environment.uri or DEFAULT_URI)
     base = Path(agents_dir) if agents_dir is not None else Path.cwd()
@@ -125,6 +129,8 @@ def _split(uri: str) -> tuple[Path, Mapping[str, str]]:
             raise InvalidArgument(f"{key!r} is not known; {hint}", field="uri")
         if not value:
             raise InvalidArgument("a value is missing", field=f"uri.{key}")
+        if key in query:
+            raise InvalidArgument("is given twice", field=f"uri.{key}")
         query[key] = value
     return Path(path), query
 

@@ -89,7 +89,9 @@ class Worker:
             except Exception:  # the loop outlives a full disk or a locked database; nothing claimed is lost
                 logger.exception("the queue could not be read, it is tried again")
             try:
-                await asyncio.wait_for(self._wake.wait(), POLL)
+                # Not `wait_for`: before Python 3.12 it loses a cancellation that comes together with the wake-up.
+                async with asyncio.timeout(POLL):
+                    await self._wake.wait()
             except TimeoutError:
                 continue
 

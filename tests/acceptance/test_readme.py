@@ -137,6 +137,18 @@ async def test_the_block_about_failures_shows_one_and_tries_it_again(
     assert ended.error is None
 
 
+async def test_the_block_about_profiles(runner: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
+    await runner["service"].close()
+    *configuring, _, _ = block("retrieve_profiles").splitlines(keepends=True)
+    await run("".join(configuring), runner)
+    runner["runner"].memory_service = runner["service"]
+    await say(runner, "ada", "I live in Rome.")
+    await runner["service"].flush()
+    await runner["service"].close()
+    await run(block("retrieve_profiles"), runner)
+    assert capsys.readouterr().out == "person {'city': 'Rome'}\n"
+
+
 async def test_the_block_without_adk(names: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
     await run(block("MemoryBanks("), names)
     assert capsys.readouterr().out.startswith("I'm allergic to peanuts.")
@@ -157,6 +169,7 @@ async def test_the_block_about_adk_app(runner: dict[str, Any]) -> None:
 
 def test_every_python_block_is_run_by_one_of_these_tests() -> None:
     run_above = ["Runner(", "service.flush()", "delete_memory", "operations.retry", "MemoryBanks(", "AdkApp("]
+    run_above.append("retrieve_profiles")
     assert sorted(map(block, run_above)) == sorted(blocks("python"))
 
 

@@ -231,14 +231,23 @@ class TestRetrieve:
         assert await bank.retrieve(scope=SCOPE, query="x") == await bank.retrieve(scope=SCOPE) == []
         assert await bank.list_scopes() == []
 
+    @pytest.mark.parametrize("query", [None, "x"])
+    @pytest.mark.parametrize("wrong", [{"top_k": "3"}, {"top_k": True}, {"query": 3}, {"by": "foo"}, {"by": None}])
+    async def test_wrong_arguments(self, bank: MemoryBank, wrong: dict[str, Any], query: str | None) -> None:
+        with pytest.raises(InvalidArgument) as raised:
+            await bank.retrieve(**{"scope": SCOPE, "query": query, **wrong})
+        assert raised.value.field == next(iter(wrong))
+
     @pytest.mark.parametrize("top_k", [0, -1])
     async def test_wrong_top_k(self, bank: MemoryBank, top_k: int) -> None:
         with pytest.raises(InvalidArgument) as raised:
             await bank.retrieve(scope=SCOPE, top_k=top_k)
         assert raised.value.field == "top_k"
 
-    @pytest.mark.parametrize("scope", [{}, {"user_id": "*"}, {"user_id": ""}, {str(n): "x" for n in range(6)}])
-    async def test_wrong_scopes(self, bank: MemoryBank, scope: dict[str, str]) -> None:
+    @pytest.mark.parametrize(
+        "scope", [{}, {"user_id": "*"}, {"user_id": ""}, {str(n): "x" for n in range(6)}, "u", 7, [("user_id", "u")]]
+    )
+    async def test_wrong_scopes(self, bank: MemoryBank, scope: Any) -> None:
         for call in (
             lambda: bank.retrieve(scope=scope),
             lambda: bank.create(scope=scope, fact="x"),
@@ -250,6 +259,15 @@ class TestRetrieve:
         ):
             with pytest.raises(InvalidArgument, match="scope"):
                 await call()
+        assert await bank.list_scopes() == []
+
+    @pytest.mark.parametrize("events", ["text", {"content": {}}, 7, iter([])])
+    async def test_events_that_are_no_list(self, bank: MemoryBank, events: Any) -> None:
+        for call in (bank.generate, bank.ingest_events):
+            with pytest.raises(InvalidArgument, match="should be a list") as raised:
+                await call(scope=SCOPE, events=events)
+            assert raised.value.field == "events"
+        assert await bank.list_scopes() == []
 
 
 class TestGenerate:
@@ -297,6 +315,8 @@ class TestGenerate:
         ("given", "field"),
         [
             ([], "direct_memories"),
+            ("text", "direct_memories"),
+            ({"fact": "x"}, "direct_memories"),
             (["x"] * 6, "direct_memories"),
             (["x", " "], "direct_memories[1].fact"),
             (["x", 7], "direct_memories[1]"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import random
-import shutil
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -348,48 +347,6 @@ class TestFaults:
             await memory.add_session_to_memory(session(["a one"]))
             assert ended_well(await memory.flush(timeout=30))
             assert await facts(memory) == ["a one"]
-
-
-class TestChromaDeleted:
-    async def _fill(self, memory: MemoryBankService) -> list[Any]:
-        bank = await memory.bank()
-        said = [f"{animal} {verb}" for animal in ("cat", "dog", "cow", "hen") for verb in ("eats", "runs", "sleeps")]
-        await memory.add_session_to_memory(session(said))
-        await memory.flush()
-        return await self._answers(bank)
-
-    async def _answers(self, bank: Any) -> list[Any]:
-        found = []
-        for query in ("cat eats", "who sleeps", "dog"):
-            for by in ("fused", "distance"):
-                ranked = await bank.retrieve(scope=SCOPE, query=query, by=by)
-                found.append([(one.memory.id, pytest.approx(one.distance, abs=1e-5)) for one in ranked])
-        return found
-
-    async def test_while_closed(self, tmp_path: Path) -> None:
-        folder = tmp_path / "m"
-        async with opened(folder) as memory:
-            before = await self._fill(memory)
-        shutil.rmtree(folder / "chroma")
-        async with opened(folder) as memory:
-            assert await self._answers(await memory.bank()) == before
-            await until(lambda: _all_vectors_written(memory, folder))
-
-    @pytest.mark.parametrize("cached", [False, True])
-    async def test_while_open(self, tmp_path: Path, cached: bool) -> None:
-        folder = tmp_path / "m"
-        async with opened(folder) as memory:
-            before = await self._fill(memory)
-            shutil.rmtree(folder / "chroma")
-            if not cached:
-                memory.banks.engine.reader.drop(bank_id="default")
-            assert await self._answers(await memory.bank()) == before
-            await memory.add_session_to_memory(session(["fox eats"], session_id="t"))
-            assert ended_well(await memory.flush())
-            assert "fox eats" in await search(memory, "fox eats")
-        async with opened(folder) as memory:
-            assert (await search(memory, "fox eats"))[0] == "fox eats"
-            await until(lambda: _all_vectors_written(memory, folder))
 
 
 class TestRefused:

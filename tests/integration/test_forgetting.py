@@ -6,13 +6,15 @@ import asyncio
 import random
 import sqlite3
 from contextlib import closing
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from adk_memorybank import MemoryBankService
-from adk_memorybank.errors import NotFound
+from adk_memorybank.errors import MemoryBankError, NotFound
+from adk_memorybank.storage import forgetting
 from adk_memorybank.storage.database import Database
 from adk_memorybank.testing import HashEmbedder, ScriptedGenerator
 from tests.integration.processes import child_of
@@ -32,6 +34,7 @@ from tests.integration.stores import (
     settle,
     until,
     vector_ids,
+    write,
 )
 
 SECRET = "xylophonist"
@@ -234,6 +237,88 @@ class TestInterrupted:
             await until(lambda: files_with(tmp_path / "m", SECRET) == [])
 
 
+class TestTextThatNothingCites:
+    """It goes with the last memory or revision that names it, not only with the scope."""
+
+    @pytest.mark.parametrize("revisions", [False, True])
+    async def test_of_a_deleted_memory(self, tmp_path: Path, revisions: bool) -> None:
+        folder = tmp_path / "m"
+        config = {"disable_memory_revisions": not revisions}
+        async with opened(folder, config=config) as memory:
+            await say(memory, ["likes tea", "likes rain", *(f"more {number}" for number in range(6))])
+            await memory.flush()
+            bank = await memory.bank()
+            for fact in ("likes tea", "likes rain"):
+                await bank.delete(name=next(one.name for one in await bank.list() if one.fact == fact))
+            left = {text for (text,) in rows(folder, "SELECT content FROM events WHERE cited = 1")}
+            assert ('["likes tea"]' in left, '["likes rain"]' in left) == (revisions, revisions)
+            assert '["more 5"]' in left
+            assert rows(folder, "SELECT count(*) FROM events WHERE content IS NULL") == [(0 if revisions else 2,)]
+
+    async def test_of_an_event_that_another_memory_names(self, tmp_path: Path) -> None:
+        folder = tmp_path / "m"
+        async with opened(folder, config={"disable_memory_revisions": True}) as memory:
+            await say(memory, ["likes tea"])
+            await memory.flush()
+            bank = await memory.bank()
+            scope = memory.scope(app_name=APP, user_id=EVE)
+            other = await bank.create(scope=scope, fact="likes it hot")
+            write(folder, "UPDATE memories SET sources = (SELECT max(sources) FROM memories)")
+            for name, left in ((other.name, '["likes tea"]'), ((await bank.list())[-1].name, None)):
+                await bank.delete(name=name)
+                assert rows(folder, "SELECT content FROM events") == [(left,)]
+
+    async def test_of_a_fact_that_was_replaced_without_a_revision(self, tmp_path: Path) -> None:
+        folder = tmp_path / "m"
+        async with opened(folder, ReplacingGenerator(), config={"disable_memory_revisions": True}) as memory:
+            for number in range(3):
+                await say(memory, [f"is {number} years old"], f"s{number}")
+                await memory.flush()
+            assert rows(folder, "SELECT content FROM events ORDER BY id") == [
+                (None,),
+                (None,),
+                ('["is 2 years old"]',),
+            ]
+
+    async def test_of_a_rollback_without_a_revision(self, tmp_path: Path) -> None:
+        folder = tmp_path / "m"
+        async with opened(folder, ReplacingGenerator()) as memory:
+            await say(memory, ["likes tea"], "s")
+            await memory.flush()
+            bank = await memory.bank()
+            await bank_without_revisions(memory)
+            await say(memory, ["likes rain"], "t")
+            await memory.flush()
+            (one,) = await bank.list()
+            (first,) = await bank.list_revisions(name=one.name)
+            await bank.rollback(name=one.name, target_revision_id=first.name)
+            assert rows(folder, "SELECT content FROM events ORDER BY id") == [('["likes tea"]',), (None,)]
+
+    async def test_of_a_generation_that_failed_when_its_operation_is_swept(self, tmp_path: Path) -> None:
+        folder = tmp_path / "m"
+        async with opened(folder, ScriptedGenerator([ValueError("no")])) as memory:
+            bank = await memory.bank()
+            scope = memory.scope(app_name=APP, user_id=EVE)
+            with pytest.raises(MemoryBankError):
+                await bank.generate(scope=scope, events=session([f"the {SECRET} fails"]).events)
+            assert rows(folder, "SELECT state FROM events") == [("claimed",)]
+            engine = memory.banks.engine
+
+            async def sweep() -> None:
+                async with engine.database.write() as connection:
+                    later = engine.clock.now() + timedelta(seconds=1)
+                    await forgetting.sweep(connection, now=later, operations_before=later)
+
+            await engine.call(sweep())
+            assert rows(folder, "SELECT count(*) FROM events") == [(0,)]
+            assert rows(folder, "SELECT count(*) FROM operations") == [(0,)]
+
+
+async def bank_without_revisions(memory: MemoryBankService) -> None:
+    bank = await memory.bank()
+    await memory.banks.update(name=bank.name, managed_semantic_memory_config={"disable_memory_revisions": True})
+
+
 def _options() -> Any:
     from adk_memorybank.options import MemoryOptions
 
@@ -269,6 +354,24 @@ class TestStaysForgotten:
             assert await facts(memory, user=EVE) == [f"the {SECRET} likes snow"]
             assert await search(memory, "tea rain snow", user=EVE) == [f"the {SECRET} likes snow"]
         assert generator.extractions == [said, [f"the {SECRET} likes snow"]]
+
+    async def test_a_session_that_is_generated_from_again_brings_no_scope_back(self, tmp_path: Path) -> None:
+        folder = tmp_path / "m"
+        async with opened(folder) as memory:
+            bank = await memory.bank()
+            said = session(["likes tea"], user=EVE)
+            scope = memory.scope(app_name=APP, user_id=EVE)
+            await bank.generate(scope=scope, session=said)
+            await forget(memory)
+            rule = {"generation_rule": {"event_count": 3}}
+            again = await bank.generate(scope=scope, session=said)
+            assert (again.done, again.error, again.generated_memories) == (True, None, [])
+            for more in ({"force_flush": True}, {"generation_trigger_config": rule}):
+                assert await bank.ingest_events(scope=scope, events=said.events, stream_id="s", **more) is None
+            assert await bank.list_scopes() == []
+            assert files_with(folder, SECRET) == []
+            nothing = await bank.generate(scope={"user_id": "new"}, events=[])
+            assert (nothing.done, await bank.list_scopes()) == (True, [])
 
     async def test_a_generation_that_runs_brings_nothing_back(self, tmp_path: Path) -> None:
         folder = tmp_path / "m"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -20,7 +19,6 @@ from tests.integration.answering import (
     facts,
     generate,
     is_consolidation,
-    numbered,
     said,
 )
 from tests.integration.stores import files_with, rows
@@ -54,9 +52,6 @@ async def test_in_every_order_without_a_model(spoken: list[str], left: list[str]
 
 
 async def test_with_a_model() -> None:
-    def forget(request: Any) -> Any:
-        return {"decisions": [{"action": "delete", "new": [1], "memory": numbered(request, "Memories")["I like tea."]}]}
-
     llm = ScriptedLlm(
         [
             facts(fact("where the user lives", EXPLICIT, action="delete")),
@@ -92,7 +87,20 @@ async def test_of_the_wish_no_word_is_kept_and_it_goes_with_the_scope(tmp_path: 
         assert rows(tmp_path, "SELECT count(*) FROM forget_requests") == [(0,)]
         assert files_with(tmp_path, "anzibar") == []
         await say(bank, [(2, "Forget that I live in Zanzibar.")])
-        await banks.delete(bank.name, force=True)
+        await banks.delete(name=bank.name, force=True)
+        assert rows(tmp_path, "SELECT count(*) FROM forget_requests") == [(0,)]
+
+
+async def test_a_wish_is_kept_for_a_year(tmp_path: Path) -> None:
+    clock = ManualClock()
+    async with MemoryBanks(f"memorybank:///{tmp_path}", model="offline", embedder=HashEmbedder(), clock=clock) as banks:
+        bank = await banks.create()
+        await say(bank, [(2, "Forget where I live.")])
+        clock.advance(wishes.KEEP)
+        await banks.engine.call(banks.engine._sweep())
+        assert rows(tmp_path, "SELECT count(*) FROM forget_requests") == [(1,)]
+        clock.advance(timedelta(seconds=1))
+        await banks.engine.call(banks.engine._sweep())
         assert rows(tmp_path, "SELECT count(*) FROM forget_requests") == [(0,)]
 
 

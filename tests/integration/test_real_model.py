@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
+from datetime import timedelta
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,6 +19,9 @@ from typing import Any
 import pytest
 
 from adk_memorybank.errors import ModelOutputError
+from adk_memorybank.generation.llm import LlmGenerator
+from adk_memorybank.generation.models import model_factory
+from adk_memorybank.retrieval.embedders import LocalEmbedder
 from adk_memorybank.testing import temporary_banks
 from tests.integration.answering import SCOPE, generate
 
@@ -40,7 +44,8 @@ def endpoint() -> Iterator[str]:
     params.model.path = str(weights)
     params.n_ctx = 8192
     params.n_parallel = 1
-    params.n_predict = 256
+    params.n_predict = 128
+    params.cpuparams.n_threads = 1  # several wait for each other on a busy machine
     server = xllamacpp.Server(params)
     yield f"{server.listening_address}/v1"
     del server
@@ -50,16 +55,18 @@ def endpoint() -> Iterator[str]:
 def model(endpoint: str, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setenv("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     lite_llm = import_module("google.adk.models.lite_llm")
-    return lite_llm.LiteLlm(model="openai/smollm2", api_base=endpoint, api_key="none", max_tokens=256, timeout=100)
+    return lite_llm.LiteLlm(model="openai/smollm2", api_base=endpoint, api_key="none", max_tokens=128, timeout=300)
 
 
 async def test_every_operation_ends_and_can_be_read(model: Any) -> None:
-    async with temporary_banks(model=model) as banks:
+    name, make = model_factory(model)
+    patient = LlmGenerator(name=name, make=make, embed=LocalEmbedder().embed, deadline=timedelta(minutes=5))
+    async with temporary_banks(model=patient) as banks:
         bank = await banks.create()
         assert bank.model == "openai/smollm2"
         for text in ("I live in Lyon and I like green tea.", "I moved to Paris last week.", "Thanks!"):
             with suppress(ModelOutputError):
-                operation = await generate(bank, text, timeout=120)
+                operation = await generate(bank, text, timeout=500)
                 assert operation.done, operation.last_error
         for memory in await bank.list(scope=SCOPE):
             assert memory.fact
@@ -71,8 +78,6 @@ async def test_every_operation_ends_and_can_be_read(model: Any) -> None:
 
 
 async def test_litellm_s_settings_reach_the_banks_own_copy(model: Any) -> None:
-    from adk_memorybank.generation.models import model_factory
-
     own: Any = model_factory(model)[1]()
     assert own is not model
     assert own._additional_args == model._additional_args

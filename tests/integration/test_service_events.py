@@ -205,6 +205,12 @@ class TestEvents:
         assert len(memories) == count
         assert sorted((one.metadata for one in memories), key=str) == sorted(metadata, key=str)
 
+    async def test_metadata_that_comes_with_events_overwrites(self, service: MemoryBankService) -> None:
+        for metadata in ({"a": 1, "b": 1}, {"b": 2, "c": 2}, {}):  # one that brings none wipes nothing
+            await service.add_events_to_memory(**WHO, events=[event("One.")], custom_metadata=metadata)
+            await flushed(service)
+        assert (await only(service)).metadata == {"b": 2.0, "c": 2.0}
+
     async def test_an_exact_match_is_a_candidate(self, service: MemoryBankService) -> None:
         for _ in range(2):
             await service.add_events_to_memory(

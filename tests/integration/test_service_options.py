@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import pickle
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -54,6 +55,40 @@ class TestOpening:
         async with service:
             await service.add_memory(**WHO, memories=[entry("One.")])
         assert (tmp_path / "agents" / "memory" / "memory.db").is_file()
+
+    def test_keywords_that_are_not_known_are_told(self, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+        uri = f"memorybank:///{tmp_path}/memory"
+        MemoryBankService(uri=uri, agents_dir=str(tmp_path), top_k=3)
+        assert caplog.text == ""
+        MemoryBankService(uri, tpo_k=3, bnak="x")
+        (record,) = caplog.records
+        assert record.levelname == "WARNING"
+        assert record.getMessage().endswith("passed over: bnak, tpo_k")
+
+    @pytest.mark.parametrize(
+        ("given", "field"),
+        [({"uri": 5}, "uri"), ({"scope_builder": 5}, "scope_builder"), ({"top_k": "3"}, "top_k")],
+    )
+    def test_wrong_keywords(self, given: dict[str, Any], field: str) -> None:
+        with pytest.raises(InvalidArgument) as raised:
+            MemoryBankService(**given)
+        assert raised.value.field == field
+
+    async def test_wrong_arguments_change_nothing(self, tmp_path: Path) -> None:
+        wrong: Any
+        async with service_in(tmp_path) as service:
+            for wrong in (None, "text", 7):
+                with pytest.raises(InvalidArgument, match="^events: "):
+                    await service.add_events_to_memory(**WHO, events=wrong)
+            for wrong in ([1], "text", 7):
+                with pytest.raises(InvalidArgument, match="^custom_metadata: "):
+                    await service.add_events_to_memory(**WHO, events=[event("One.")], custom_metadata=wrong)
+                with pytest.raises(InvalidArgument, match="^custom_metadata: "):
+                    await service.add_memory(**WHO, memories=[entry("One.")], custom_metadata=wrong)
+            with pytest.raises(InvalidArgument, match="^query: "):
+                wrong = 3
+                await service.search_memory(**WHO, query=wrong)
+            assert await (await service.bank()).list_scopes() == []
 
     def test_a_wrong_uri_is_told_at_once(self) -> None:
         for make in (MemoryBankService, memory_bank_service_builder):

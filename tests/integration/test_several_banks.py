@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from adk_memorybank.banks import MemoryBanks
 from adk_memorybank.errors import AlreadyExists, EmbedderMismatch, NotFound
+from adk_memorybank.options import MemoryOptions
 from adk_memorybank.service import MemoryBankService
 from adk_memorybank.testing import HashEmbedder, ScriptedGenerator
 from tests.adk import session
@@ -146,3 +147,14 @@ async def test_what_is_stored_is_stored_while_the_embedder_is_down(tmp_path: Pat
         embedder.down = False
         [found] = await bank.retrieve(scope=SCOPE, query="I like tea.")
         assert found.distance == pytest.approx(0, abs=1e-3)
+
+
+async def test_a_name_in_another_bank_is_not_taken_for_one_in_this(tmp_path: Path) -> None:
+    async with MemoryBanks(f"memorybank:///{tmp_path}/memory", model="offline", embedder=HashEmbedder()) as banks:
+        one, two = await banks.create(bank_id="one"), await banks.create(bank_id="two")
+        memory = await one.create(scope=SCOPE, fact="I like tea.", options=MemoryOptions(memory_id="m"))
+        await two.create(scope=SCOPE, fact="I like coffee.", options=MemoryOptions(memory_id="m"))
+        for call in (two.get, two.delete, two.list_revisions):
+            with pytest.raises(NotFound):
+                await call(name=memory.name)
+        assert (await two.get(name="m")).fact == "I like coffee."

@@ -90,6 +90,32 @@ class TestTriggers:
             await settle(memory)
             assert await facts(memory) == ["a one", "b two", "c three"]
 
+    async def test_the_banks_rule_says_how_many_events_overlap(self, tmp_path: Path, clock: ManualClock) -> None:
+        contexts: list[list[str]] = []
+
+        class Watching(ScriptedGenerator):
+            async def extract(self, request: Any) -> Any:
+                contexts.append([turn.text for turn in request.turns if not turn.new])
+                return await super().extract(request)
+
+        rule = {"event_count": 8, "overlap_event_count": 6}
+        config = {"generation_config": {"generation_trigger_config": self._rule(**rule)}}
+        said = numbered(16)
+        async with opened(tmp_path / "m", Watching(), clock=clock, config=config) as memory:
+            for turns in (8, 16):
+                await self._add(memory, said[:turns])
+                assert ended_well(await memory.flush())
+        assert contexts == [[], said[2:8]]
+
+    async def test_forced_in_every_scope_in_which_events_wait(self, tmp_path: Path, clock: ManualClock) -> None:
+        folder = tmp_path / "m"
+        async with opened(folder, clock=clock) as memory:
+            await self._add(memory, ["a one"], generation_trigger_config=self._rule(event_count=10))
+        async with opened(folder, clock=clock) as memory:
+            assert len(await memory.flush(force=True)) == 1
+            assert await facts(memory) == ["a one"]
+            assert await memory.flush(force=True) == []
+
     async def test_the_safety_net_reads_what_no_rule_fires_for(self, tmp_path: Path, clock: ManualClock) -> None:
         generator = ScriptedGenerator()
         async with opened(tmp_path / "m", generator, clock=clock) as memory:
@@ -98,3 +124,53 @@ class TestTriggers:
             await until(lambda: generator.extractions)
             await settle(memory)
             assert await facts(memory) == ["a one"]
+
+
+class TestOperations:
+    async def test_facts_that_failed_or_were_cancelled_are_retried(self, tmp_path: Path) -> None:
+        folder = tmp_path / "m"
+        faults = [ValueError("no"), ConnectionError("not now")]
+
+        class Faulty(ScriptedGenerator):
+            async def consolidate(self, request: Any) -> Any:
+                if faults:
+                    raise faults.pop(0)
+                return await super().consolidate(request)
+
+        async with opened(folder, Faulty()) as memory:
+            bank = await memory.bank()
+            scope = memory.scope(app_name=APP, user_id=USER)
+            failed = await bank.generate(scope=scope, direct_memories=["a one"], wait=False)
+            await bank.operations.wait([failed.name])
+            waiting = await bank.generate(scope=scope, direct_memories=["b two"], wait=False)
+            await until(lambda: not faults)
+            await until(lambda: rows(folder, "SELECT 1 FROM operations WHERE attempts = 1 AND state = 'pending'"))
+            await bank.operations.cancel(waiting.name)
+            for operation in (failed, waiting):
+                await bank.operations.retry(operation.name)
+                (ended,) = await bank.operations.wait([operation.name])
+                assert len(ended.generated_memories) == 1
+            assert await facts(memory) == ["a one", "b two"]
+            assert rows(folder, "SELECT count(*) FROM operations WHERE direct_memories IS NOT NULL") == [(0,)]
+
+    async def test_more_than_one_statement_takes(self, tmp_path: Path) -> None:
+        async with opened(tmp_path / "m") as memory:
+            bank = await memory.bank()
+            one = await bank.generate(scope={"user_id": "1"}, direct_memories=["a one"])
+            two = await bank.generate(scope={"user_id": "1"}, direct_memories=["b two"])
+            names = [one.name, *(f"missing-{number}" for number in range(40_000)), two.name]
+            assert await bank.operations.wait(names) == [one, two]
+
+    async def test_a_process_that_never_flushes_remembers_few(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("adk_memorybank.service._MOST_NAMES", 10)
+        monkeypatch.setattr("adk_memorybank.service._MOST_FAILED", 1)
+        script = [ValueError("no"), ValueError("no")]
+        async with opened(tmp_path / "m", ScriptedGenerator(script)) as memory:
+            for number in range(30):
+                await memory.add_session_to_memory(session([f"fact {number}"], session_id=f"s{number}"))
+                await settle(memory)
+            left = await memory.flush()
+            assert len(left) <= 12
+            assert sum(operation.error is not None for operation in left) == 1

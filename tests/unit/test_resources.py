@@ -208,6 +208,9 @@ class TestOptions:
         memory = MemoryOptions(display_name="a\0", description="\ud800", author="\0", metadata={"\0": "\ud800"})
         assert (memory.display_name, memory.description, memory.author) == ("a\ufffd", "\ufffd", "\ufffd")
         assert memory.metadata == {"\ufffd": "\ufffd"}
+        assert MemoryOptions(topics=("\ud800",)).topics == ("\ufffd",)
+        assert GenerationOptions(allowed_topics=("\0",)).allowed_topics == ("\ufffd",)
+        assert GenerationOptions(metadata={"\0": "\ud800"}).metadata == {"\ufffd": "\ufffd"}
         assert RevisionOptions(labels={"\0": "\ud800"}).labels == {"\ufffd": "\ufffd"}
 
     def test_there_and_back(self) -> None:
@@ -218,6 +221,13 @@ class TestOptions:
             revision=RevisionOptions(labels={"a": "b"}, ttl=MINUTE, disabled=True),
         )
         assert GenerationOptions.from_json(options.to_json()) == options
+
+    def test_the_merge_strategy_is_that_of_the_call_where_unset(self) -> None:
+        unset, strict = GenerationOptions(), MetadataMergeStrategy.REQUIRE_EXACT_MATCH
+        assert GenerationOptions.from_json(unset.to_json()).metadata_merge_strategy is None
+        assert unset.of_kind("generate").metadata_merge_strategy is MetadataMergeStrategy.MERGE
+        assert unset.of_kind("ingest").metadata_merge_strategy is MetadataMergeStrategy.OVERWRITE
+        assert GenerationOptions(metadata_merge_strategy=strict).of_kind("ingest").metadata_merge_strategy is strict
 
 
 def test_resources_are_immutable_and_closed() -> None:

@@ -78,6 +78,12 @@ class TestFolder:
             read_settings(uri)
         assert raised.value.field == "uri"
 
+    @pytest.mark.parametrize("uri", [5, Path("memory"), b"memorybank:///./memory"])
+    def test_no_string(self, uri: Any) -> None:
+        with pytest.raises(InvalidArgument, match="should be a string") as raised:
+            read_settings(uri)
+        assert raised.value.field == "uri"
+
 
 class TestQuery:
     def test_every_key(self, elsewhere: Path) -> None:
@@ -116,6 +122,7 @@ class TestQuery:
             ("top_k=-1", "top_k", "positive"),
             ("top_k=many", "top_k", "positive"),
             ("top_k=1.5", "top_k", "positive"),
+            ("top_k=3&top_k=4", "uri.top_k", "given twice"),
             ("bank=a/b", "bank", "letters, digits"),
             ("bank=" + "x" * 64, "bank", "63"),
         ],
@@ -168,8 +175,8 @@ class TestPrecedence:
         settings = read_settings("memorybank:///./m?model=offline", model=model, embedder=embedder, config={})
         assert (settings.model, settings.embedder, settings.config) == (model, embedder, {})
 
-    @pytest.mark.parametrize("top_k", [0, -3])
-    def test_wrong_top_k(self, top_k: int) -> None:
+    @pytest.mark.parametrize("top_k", [0, -3, "3", 3.5, True, [1]])
+    def test_wrong_top_k(self, top_k: Any) -> None:
         with pytest.raises(InvalidArgument) as raised:
             read_settings(top_k=top_k)
         assert raised.value.field == "top_k"
