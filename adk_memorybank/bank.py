@@ -171,7 +171,7 @@ class MemoryBank:
             MemoryBankError: of the operation, where it failed while this waited.
         """
         valid = validate_scope(scope)
-        chosen = options or GenerationOptions()
+        chosen = (options or GenerationOptions()).of_kind("generate")
         if sum(source is not None for source in (events, direct_memories, session)) != 1:
             raise InvalidArgument("give exactly one of events, direct_memories and session", field="events")
         if session is not None:
@@ -446,6 +446,7 @@ def _direct_memories(given: Sequence[str | Mapping[str, Any]]) -> list[dict[str,
         if not isinstance(fact, str) or not fact.strip():
             raise InvalidArgument("is empty", field=f"direct_memories[{index}].fact")
         topics = () if isinstance(one, str) else one.get("topics") or ()
-        names = [MemoryTopicId.parse(topic, field=f"direct_memories[{index}].topics").name for topic in topics]
+        path = f"direct_memories[{index}].topics"
+        names = [clean_text(MemoryTopicId.parse(topic, field=path).name) for topic in topics]
         entries.append({"fact": clean_text(fact).strip(), "topics": names})
     return entries

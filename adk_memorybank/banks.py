@@ -17,7 +17,7 @@ from adk_memorybank.clock import Clock
 from adk_memorybank.config import ManagedSemanticMemoryConfig, load_config
 from adk_memorybank.engine import Engine
 from adk_memorybank.errors import EngineClosed, FailedPrecondition, InvalidArgument
-from adk_memorybank.resources import MAX_DISPLAY_NAME, last_segment, new_id, validate_bank_id
+from adk_memorybank.resources import MAX_DISPLAY_NAME, clean_text, last_segment, new_id, validate_bank_id
 from adk_memorybank.settings import Settings, read_settings
 from adk_memorybank.sharing import leave, share
 from adk_memorybank.storage import records
@@ -86,7 +86,7 @@ class MemoryBanks:
             AlreadyExists: there is a bank with this id.
         """
         chosen = new_id() if bank_id is None else validate_bank_id(bank_id)
-        _check_display_name(display_name)
+        display_name = _valid_display_name(display_name)
         config = load_config(managed_semantic_memory_config)
         engine = self.engine
 
@@ -147,7 +147,8 @@ class MemoryBanks:
         """
         bank_id = last_segment(name)
         engine = self.engine
-        _check_display_name(display_name or "")
+        if display_name is not None:
+            display_name = _valid_display_name(display_name)
         config = None if managed_semantic_memory_config is None else load_config(managed_semantic_memory_config)
 
         async def update() -> MemoryBank:
@@ -215,6 +216,7 @@ class MemoryBanks:
         await self.close()
 
 
-def _check_display_name(display_name: str) -> None:
+def _valid_display_name(display_name: str) -> str:
     if len(display_name) > MAX_DISPLAY_NAME:
         raise InvalidArgument(f"has at most {MAX_DISPLAY_NAME} characters", field="display_name")
+    return clean_text(display_name)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from adk_memorybank.generation.lexicon import Language, group, language
+from adk_memorybank.generation.lexicon.people import HEADS, OWN_TOPIC, RELATIONS, TOPICS
 from adk_memorybank.generation.perspective import quoted
 from adk_memorybank.generation.words import content, detect, numbers, tokens
 
@@ -52,6 +53,9 @@ _NAMED = re.compile(
 _OF_OTHERS = frozenset(
     ("home", "employer", "job", "diet", "age", "marital", "origin", "birthday", "allergy", "avoids", "car")
 )
+_OF_PERSONS = _OF_OTHERS - {"diet", "allergy", "avoids"} | {"name"}
+_KANA_ONLY = re.compile(r"[\u3040-\u309f]+|了|吧|啦")
+_RENAMING = frozenset("new old north south east west upper lower saint san santa".split())
 _NOTE = re.compile(
     r"\s*[(（](?:in the week of )?(?:\d{4}-\d{2}-\d{2}(?:/\d{4}-\d{2}-\d{2})?|[^\W\d]+ \d{4}|\d{4}(?:-\d{2})?"
     r"|\d{4}年(?:\d{1,2}月)?)[)）]"
@@ -80,12 +84,18 @@ class Claim:
         value: its content words; empty where the statement only ends it.
         single: whether there is one value at a time.
         ended: whether it holds no longer.
+        firm: whether it is surely said, and not only by a phrase that may say something else.
+        said: the value in the statement's own words.
+        rest: the content words of the statement besides the attribute and its value.
     """
 
     attribute: str
     value: frozenset[str]
     single: bool
     ended: bool
+    firm: bool = True
+    said: str = ""
+    rest: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +108,7 @@ class Profile:
         words: its content words.
         core: the same without words of change and negation.
         left: of a switch from one thing to another, the content words of the old one.
+        switched: whether the statement says no more than that switch.
     """
 
     text: str
@@ -113,9 +124,13 @@ class Profile:
     additive: bool
     claims: tuple[Claim, ...]
     left: frozenset[str]
+    switched: bool = False
 
     def claim(self, attribute: str) -> Claim | None:
-        return next((claim for claim in self.claims if claim.attribute == attribute), None)
+        """The claim of an attribute; also of one kind of it (`phone:work`), where that is all there is."""
+        several = (f"{attribute}:",) if attribute in ("phone", "email") else ()
+        kinds = [claim for claim in self.claims if claim.attribute == attribute or claim.attribute.startswith(several)]
+        return min(kinds, key=lambda claim: len(claim.attribute), default=None)
 
 
 @lru_cache(maxsize=4096)
@@ -147,6 +162,7 @@ def profile(fact: str) -> Profile:
         additive=bool(lexicon.additive.search(bare)),
         claims=_claims(bare, spoken, subject, lexicon),
         left=content(switch["old"], lexicon) if switch else frozenset(),
+        switched=bool(switch) and not bare[switch.end() :].strip(" .!") if switch else False,
     )
 
 
@@ -185,6 +201,9 @@ def same_value(one: Claim, other: Claim) -> bool:
     if not one.value or not other.value:
         return one.value == other.value
     figures = {word for word in one.value if word[0].isdigit()}, {word for word in other.value if word[0].isdigit()}
+    apart = {word.casefold() for word in one.said.split()} ^ {word.casefold() for word in other.said.split()}
+    if apart & _RENAMING:  # York and New York
+        return False
     return figures[0] == figures[1] and (one.value <= other.value or other.value <= one.value)
 
 
@@ -203,7 +222,7 @@ def _first_person(text: str) -> str:
 def _subject(text: str, code: str) -> tuple[tuple[str, str], str]:
     """Who is spoken of, and the statement with the subject put to "i"."""
     if code != "en":
-        return (_USER, ""), text
+        return _other_subject(text, code)
     match = _HEAD.match(text)
     if match:
         relation = match["relation"].casefold()
@@ -214,16 +233,35 @@ def _subject(text: str, code: str) -> tuple[tuple[str, str], str]:
     return (_USER, ""), text
 
 
+def _other_subject(text: str, code: str) -> tuple[tuple[str, str], str]:
+    """The same for the other languages, where the verb tells the user from others, or nothing does."""
+    match = HEADS[code].match(text) if code in HEADS else None
+    if match:
+        relation = RELATIONS[code][match["relation"].casefold()]
+        rest = text[match.end() :]
+        return (relation, (match["name"] or "").casefold()), f"我{rest}" if code == "zh" else rest
+    return (_USER, ""), text
+
+
 def _claims(text: str, spoken: str, subject: tuple[str, str], lexicon: Language) -> tuple[Claim, ...]:
     found: dict[str, Claim] = {}
     if lexicon.code == "en" and _FUTURE.match(spoken):
         return ()
     mine = subject[0] == _USER
-    readings = [spoken.strip(), text.strip()] if not mine else [text.strip()]
+    readings = [text.strip()]
+    if not mine and lexicon.code == "en":
+        readings = [spoken.strip(), text.strip()]
+    elif not mine:
+        # Where the verb has a person, what a statement about somebody else says in the first is not said of them.
+        readings = [spoken.strip()] if lexicon.code in ("ja", "zh", "ko") else []
+    topic = TOPICS[lexicon.code].match(text) if mine and lexicon.code in TOPICS else None
+    foreign = bool(topic) and not OWN_TOPIC.search(topic["topic"]) if topic else False
     for at, reading in enumerate(readings):
         plain = re.sub(r"\s+", " ", _SOFT.sub("", reading)).strip() if lexicon.code == "en" else reading
         for slot in lexicon.slots:
             if not mine and at == 0 and slot.attribute not in _OF_OTHERS:
+                continue
+            if foreign and slot.attribute in _OF_PERSONS:
                 continue
             match = slot.said.search(plain)
             if not match:
@@ -231,12 +269,24 @@ def _claims(text: str, spoken: str, subject: tuple[str, str], lexicon: Language)
             key = group(match, "key").casefold().strip()
             attribute = f"{slot.attribute}:{_keyed(key, lexicon)}" if key else slot.attribute
             value = group(match, "value")
-            claim = Claim(attribute, content(value, lexicon) or frozenset(tokens(value)), slot.single, slot.ended)
+            words = content(value, lexicon) or frozenset(tokens(value))
+            rest = _outside(plain, match, lexicon)
+            claim = Claim(attribute, words, slot.single, slot.ended, slot.firm, value, rest)
             known = found.get(attribute)
             # An ending is the more telling reading; of two values the first pattern's stands.
             if known is None or (claim.ended and not known.ended):
                 found[attribute] = claim
     return tuple(found.values())
+
+
+def _outside(text: str, match: re.Match[str], lexicon: Language) -> frozenset[str]:
+    """The content words before and after a match, without words of change; of a word cut in two, neither part."""
+    end = match.end()
+    while lexicon.spaced and end < len(text) and text[end].isalpha():
+        end += 1
+    rest = f"{text[: match.start()]} {text[end:]}"
+    rest = lexicon.change.sub(" ", rest) if lexicon.spaced else rest
+    return frozenset(word for word in content(rest, lexicon) if not _KANA_ONLY.fullmatch(word))
 
 
 def _keyed(key: str, lexicon: Language) -> str:

@@ -28,6 +28,7 @@ _FUTURE = re.compile(
     re.IGNORECASE,
 )
 _LONGEST_DISTANCE = 1000
+_HUNDREDS = frozenset("hundred thousand forty fifty sixty seventy eighty ninety and двадцать тридцать сорок сто".split())
 
 
 def resolve(text: str, time: datetime | None, code: str) -> str:
@@ -47,7 +48,10 @@ def resolve(text: str, time: datetime | None, code: str) -> str:
     for match in _pattern(code).finditer(text):
         if len(pieces) >= 2 * _MOST:
             break
-        said = _said(match, text, today, lexicon)
+        try:
+            said = _said(match, text, today, lexicon)
+        except (OverflowError, ValueError):  # the calendar ends
+            continue
         if not said or _GIVEN.match(text, match.end()):
             continue
         note = f"（{said}）" if not lexicon.spaced else f" ({said})"
@@ -61,7 +65,9 @@ def _pattern(code: str) -> re.Pattern[str]:
     lexicon = language(code)
     table = lexicon.dates
     edge = (r"(?<![\w'’-])", r"(?![\w-])") if lexicon.spaced and code not in ("ko", "ru") else ("", "")
-    number, unit = rf"(?:\d{{1,3}}|{_any(table.numbers)})", _any(table.units)
+    # Of a longer number the last part says something else.
+    before = "" if lexicon.spaced and code != "ko" else rf"(?<![{''.join(sorted(set(''.join(table.numbers))))}百千万億亿半数几零〇])"
+    number, unit = rf"(?<!\d)(?<!\d[.,]){before}(?:\d{{1,3}}|{_any(table.numbers)})(?!\d)", _any(table.units)
     weekday = _any(table.weekdays)
     named = "|".join(
         f"(?P<{direction}{n}>{form.replace('{weekday}', f'(?:{weekday})')})"
@@ -98,6 +104,8 @@ def _said(match: re.Match[str], text: str, today: date, lexicon: Language) -> st
         unit, offset = table.spans[low]
         return _span(today, unit, offset, table, lexicon)
     if kind in ("ago", "ahead"):
+        if _is_longer(text[: match.start()], table):
+            return ""
         return _distance(low, -1 if kind == "ago" else 1, today, lexicon, text)
     weekday = next(day for name, day in sorted(table.weekdays.items(), key=lambda item: -len(item[0])) if name in low)
     if kind == "bare":
@@ -143,6 +151,12 @@ def _distance(phrase: str, sign: int, today: date, lexicon: Language, text: str)
     return _span(today, unit, sign * number, table, lexicon)
 
 
+def _is_longer(before: str, table: DateWords) -> bool:
+    """Whether the number in front is the end of a longer one ("twenty two years ago")."""
+    last = re.search(r"([^\W_]+)\s+$", before)
+    return bool(last) and (last[1].isdigit() or table.numbers.get(last[1].casefold(), 0) > 9 or last[1] in _HUNDREDS) if last else False
+
+
 def _bounded(name: str, lexicon: Language) -> str:
     return rf"(?<!\w){re.escape(name)}(?!\w)" if lexicon.spaced and lexicon.code != "ko" else re.escape(name)
 
@@ -160,9 +174,11 @@ def _span(today: date, unit: Unit, offset: int, table: DateWords, lexicon: Langu
         start = monday + timedelta(weeks=offset, days=5)
         return f"{start.isoformat()}/{(start + timedelta(days=1)).isoformat()}"
     if unit == "year":
+        date(today.year + offset, 1, 1)
         return f"{today.year + offset}年" if not lexicon.spaced else str(today.year + offset)
     months = today.year * 12 + today.month - 1 + offset
     year, month = divmod(months, 12)
+    date(year, 1, 1)
     if lexicon.code in ("ja", "zh"):
         return f"{year}年{month + 1}月"
     return f"{table.months[month]} {year}" if table.months else f"{year}-{month + 1:02d}"

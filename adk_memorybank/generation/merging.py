@@ -1,6 +1,6 @@
 """How facts are merged with the memories that are there, and among each other.
 
-Subject and attribute decide. Nearness of vectors only proposes: two facts that must stay apart are often nearer than
+Subject and attribute decide; a memory gives way only where that is unmistakable (`replacing`). Nearness of vectors only proposes: two facts that must stay apart are often nearer than
 an old value and its successor. Facts are taken in the order of their time, so that of two values the later one stays,
 and a statement older than the memory that it contradicts changes nothing.
 """
@@ -22,6 +22,8 @@ from adk_memorybank.generation.attributes import Claim, Profile, profile, same_s
 from adk_memorybank.generation.forgetting import Request
 from adk_memorybank.generation.generator import Candidate, ConsolidationRequest, Decision, ExtractedFact
 from adk_memorybank.generation.lexicon import language
+from adk_memorybank.generation.lexicon.replacing import VERBS
+from adk_memorybank.generation.replacing import denies, moved_on, switches, takes_place
 from adk_memorybank.generation.sentences import compound, sentences
 
 Relation = Literal["same", "more", "replaces"]
@@ -123,6 +125,9 @@ class _Batch:
             )
         for entry in replaced:
             # Several memories held the old value; one carries the new one, the others are outdated.
+            # What such a memory says besides must not go with it.
+            if len(_parts(entry.text)) > 1:
+                continue
             entry.deleted = True
             entry.facts.append(index)
 
@@ -254,61 +259,47 @@ def _relation(new: str, old: str, similarity: float) -> Relation | None:
     figures = fact.numbers == memory.numbers
     if fact.words == memory.words and fact.words and figures and fact.negated == memory.negated:
         return "same"
-    if fact.core and fact.core == memory.core and fact.negated != memory.negated:
-        return "replaces"
-    if fact.negated and fact.changed and not memory.negated and _narrows(fact.core, memory.core):
-        return "replaces"
-    if fact.left and fact.left <= memory.words and len(memory.words - fact.left) <= 2 and not memory.left:
-        return "replaces"
-    if _moved_on(fact, memory):
+    if denies(fact, memory) or switches(fact, memory) or moved_on(fact, memory):
         return "replaces"
     if similarity >= _NEAR and figures and fact.negated == memory.negated and fact.names == memory.names:
         together = fact.words | memory.words
         if together and len(fact.words & memory.words) / len(together) >= _OVERLAP:
-            return "same"
+            return "same" if fact.words <= memory.words else "more" if memory.words <= fact.words else None
     return None
-
-
-def _narrows(core: frozenset[str], other: frozenset[str]) -> bool:
-    return len(core) > 1 and core < other and len(other - core) == 1
-
-
-def _moved_on(fact: Profile, memory: Profile) -> bool:
-    """The same statement with one word changed, which says that something is new."""
-    if not fact.changed or fact.negated or fact.additive or memory.negated or memory.plain.startswith("i like"):
-        return False
-    gone, come = memory.core - fact.core, fact.core - memory.core
-    return len(gone) == 1 and len(come) == 1 and len(fact.core & memory.core) > 1
 
 
 def _by_claims(fact: Profile, memory: Profile, new: str, old: str) -> Relation | Literal["open"] | None:
     """The relation as the attributes tell it; `open` where they tell nothing."""
-    theirs = {claim.attribute: claim for claim in _claims(old)}
+    theirs = {claim.attribute: (claim, part) for part in _held(old) for claim in reversed(part.claims)}
     for mine in _claims(new):
-        other = theirs.get(mine.attribute)
+        other, part = theirs.get(mine.attribute, (None, memory))
         if other is None:
-            opposite = theirs.get({"avoids": "diet", "diet": "avoids"}.get(mine.attribute, ""))
+            opposite, part = theirs.get({"avoids": "diet", "diet": "avoids"}.get(mine.attribute, ""), (None, memory))
             if opposite and mine.value and mine.value == opposite.value and not opposite.ended and not mine.ended:
-                return "replaces"
+                return "replaces" if not opposite.rest and len(part.claims) == 1 else None
             continue
         if not mine.single:
             continue
-        if mine.ended != other.ended:
-            agrees = not mine.value or not other.value or same_value(mine, other)
-            return "replaces" if agrees or other.ended else None
-        if same_value(mine, other):
-            return _fuller(fact, memory, mine, other)
-        return None if fact.additive or mine.ended else "replaces"
+        if mine.ended == other.ended and same_value(mine, other):
+            return _fuller(fact, memory, mine, other) if fact.negated == memory.negated else None
+        return "replaces" if takes_place(fact, part, mine, other) else None
     return "open"
+
+
+def _held(text: str) -> list[Profile]:
+    """The statements of a text, the first of an attribute last, and the whole where it is one."""
+    if len(text) > _LONGEST:
+        return [profile(text)]
+    return [profile(part) for part in reversed(_parts(text))]
 
 
 def _fuller(fact: Profile, memory: Profile, mine: Claim, other: Claim) -> Relation | None:
     """Of two statements with the same value, whether one says all that the other does."""
     if fact.words <= memory.words:
         return "same"
-    # One word besides the value is the verb: live, moved, work.
-    if memory.words <= fact.words or len(memory.words - other.value - fact.words) <= 1:
+    # A verb besides the value says no more: live, moved, work.
+    if memory.words <= fact.words or (other.value <= mine.value and memory.words - other.value - fact.words <= VERBS):
         return "more"
-    if len(fact.words - mine.value - memory.words) <= 1:
+    if mine.value <= other.value and fact.words - mine.value - memory.words <= VERBS:
         return "same"
     return None

@@ -22,6 +22,9 @@ _MOODS = frozenset(
     "let know".split()
 )
 _MINIMUM_SIGNS = 4
+_AGREED = re.compile(
+    r"^(?:(?:ok(?:ay)?|alright|all right|great|perfect|fine|va bene|vale|d['’]accord|gut|tá|bom)\b,? )+(?:then )?", re.IGNORECASE
+)
 
 
 def is_question(sentence: str, lexicon: Language) -> bool:
@@ -42,7 +45,7 @@ def kind(sentence: str, lexicon: Language) -> Kind | None:
     for dropped in (lexicon.unreal, lexicon.hearsay, lexicon.applause):
         if dropped.search(plain):
             return None
-    if lexicon.request.search(plain):
+    if lexicon.request.search(plain) or lexicon.request.search(_AGREED.sub("", plain)):
         return None
     if lexicon.first_person.search(plain):
         return "personal" if _says_something(plain, lexicon) else None

@@ -121,7 +121,7 @@ class Database:
             yield connection
 
     async def note_erasure(self, connection: AsyncConnection) -> None:
-        """Notes in the transaction that deletes a text that its bytes are still to be erased, should this process die."""
+        """Notes, in the transaction that deletes text, that its bytes are still to be erased: this process may die."""
         await connection.execute(sqlite_insert(schema.meta).values(key=_ERASURE, value="").prefix_with("OR REPLACE"))
 
     async def erasure_is_due(self) -> bool:

@@ -366,7 +366,8 @@ class TestStaysForgotten:
             rule = {"generation_rule": {"event_count": 3}}
             again = await bank.generate(scope=scope, session=said)
             assert (again.done, again.error, again.generated_memories) == (True, None, [])
-            for more in ({"force_flush": True}, {"generation_trigger_config": rule}):
+            given: list[dict[str, Any]] = [{"force_flush": True}, {"generation_trigger_config": rule}]
+            for more in given:
                 assert await bank.ingest_events(scope=scope, events=said.events, stream_id="s", **more) is None
             assert await bank.list_scopes() == []
             assert files_with(folder, SECRET) == []

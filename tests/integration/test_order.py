@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from adk_memorybank import MemoryBank, MemoryBanks
-from adk_memorybank.testing import HashEmbedder, ScriptedLlm, temporary_banks
+from adk_memorybank.storage import wishes
+from adk_memorybank.testing import HashEmbedder, ManualClock, ScriptedLlm, temporary_banks
 from tests.integration.answering import (
     EXPLICIT,
     PERSONAL,
@@ -95,7 +97,7 @@ async def test_a_wish_is_kept_for_a_year(tmp_path: Path) -> None:
     clock = ManualClock()
     async with MemoryBanks(f"memorybank:///{tmp_path}", model="offline", embedder=HashEmbedder(), clock=clock) as banks:
         bank = await banks.create()
-        await say(bank, [(2, "Forget where I live.")])
+        await say(bank, [(2, "Forget my trip to Japan.")])
         clock.advance(wishes.KEEP)
         await banks.engine.call(banks.engine._sweep())
         assert rows(tmp_path, "SELECT count(*) FROM forget_requests") == [(1,)]

@@ -8,7 +8,17 @@ import pytest
 
 from adk_memorybank.generation.secrets import kinds_asked
 from adk_memorybank.testing import HashEmbedder, ScriptedLlm, temporary_banks
-from tests.integration.answering import PERSONAL, PREFERENCES, SCOPE, current, fact, facts, generate, instruction
+from tests.integration.answering import (
+    EXPLICIT,
+    PERSONAL,
+    PREFERENCES,
+    SCOPE,
+    current,
+    fact,
+    facts,
+    generate,
+    instruction,
+)
 
 CODE = "My door code is 4711."
 CARD = "My card number is 4111 1111 1111 1111."
@@ -20,7 +30,7 @@ LABEL = "home_access"
 
 def topics(description: str) -> dict[str, Any]:
     custom = {"custom_memory_topic": {"label": LABEL, "description": description}}
-    managed = [{"managed_memory_topic": {"managed_topic_enum": name}} for name in (PERSONAL, PREFERENCES)]
+    managed = [{"managed_memory_topic": {"managed_topic_enum": name}} for name in (PERSONAL, PREFERENCES, EXPLICIT)]
     return {"customization_configs": [{"memory_topics": [custom, *managed]}]}
 
 
@@ -32,7 +42,7 @@ async def test_without_a_model_what_a_topic_asks_for_is_kept() -> None:
     async with temporary_banks(model="offline", embedder="local") as banks:
         bank = await banks.create(managed_semantic_memory_config=ASKING)
         await generate(bank, CODE, CARD, TEA)
-        assert await current(bank) == [CODE, TEA]
+        assert await current(bank) == [TEA, CODE]
         assert LABEL in next(one.topics for one in await bank.list(scope=SCOPE) if one.fact == CODE)
         await generate(bank, "Forget that my door code is 4711.")
         assert await current(bank) == [TEA]
@@ -53,7 +63,7 @@ async def test_with_a_model_only_under_the_topic_that_asks_for_it() -> None:
     async with temporary_banks(model=lambda: llm, embedder=HashEmbedder()) as banks:
         bank = await banks.create(managed_semantic_memory_config=ASKING)
         operation = await generate(bank, CODE, CARD, TEA)
-        assert await current(bank) == [CODE, TEA]
+        assert await current(bank) == [TEA, CODE]
         assert operation.notes == ["1 facts with a secret in them were dropped"]
         assert f"card numbers, except for what the topic {LABEL} asks for.\n" in instruction(llm.requests[0])
         other = await banks.create(managed_semantic_memory_config=ASKING)

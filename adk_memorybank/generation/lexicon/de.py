@@ -85,9 +85,9 @@ LANGUAGE = Language(
         r"^(?:ok,? |und |bitte,? |kannst du |könntest du |du sollst |ich möchte,? dass du )*(?:vergiss|vergesst"
         r"|vergessen sie|vergisst)(?! (?:bitte )?nicht\b)(?! (?:es"
         r"|das)\W*$),?\s+(?:bitte,?\s+)?(?:dass\s+)?(?P<what>\S.+)",
-        r"^(?:bitte,? |kannst du |könntest du )*(?:lösche?|entferne?)\s+(?:bitte )?(?P<what>(?:alles|was) ?.*"
-        r"|meine?n? .+)",
-        r"^(?:bitte,? )?(?:kannst|könntest) du (?P<what>\S.+?) (?:vergessen|löschen)\b",
+        r"^(?:bitte,? |kannst du |könntest du )*(?:lösche?|entferne?)\s+(?:bitte )?(?P<what>(?:alles,? )?was (?:du|ich dir)\b.*"
+        r"|(?:alle |deine |meine )+erinnerungen\b.*)",
+        r"^(?:bitte,? )?(?:kannst|könntest) du (?P<what>\S.+?) vergessen\b",
     ),
     forget_all=pattern(
         r"^(?:alles|alle erinnerungen)(?:,? (?:was )?(?:du )?(?:über mich|über uns|von mir)?(?: weißt| gespeichert "
@@ -115,13 +115,14 @@ LANGUAGE = Language(
         r"\b(?:auch|außerdem|zusätzlich|noch ein\w*|zweite[rn]?|nebenbei|teilzeit|vorübergehend|manchmal)\b"),
     slots=(
         Slot("home", pattern(
-            rf"\b(?:ich (?:wohne|lebe)|(?:wohne|lebe) ich|wir (?:wohnen|leben)){_ADV} (?:in|im|bei|nahe) {_VALUE}",
+            rf"\b(?:ich (?:wohne|lebe)|(?:wohne|lebe) ich|wir (?:wohnen|leben)){_ADV} in {_VALUE}",
             rf"\b(?:ich bin|wir sind|bin ich){_ADV} (?:von .{{1,40}}? )?nach (?P<value>\S.{{0,40}}?) (?:gezogen"
             rf"|umgezogen)\b")),
         Slot("home", pattern(r"\bich (?:wohne|lebe) nicht mehr in (?P<value>[\w -]{1,40})"), ended=True),
         Slot("employer", pattern(
-            rf"\b(?:ich arbeite|arbeite ich){_ADV} (?:bei|für|in) (?!zu hause\b|homeoffice\b){_VALUE}",
+            rf"\b(?:ich arbeite|arbeite ich){_ADV} (?:bei|für) (?!zu hause\b){_VALUE}",
             rf"\bich habe{_ADV} bei (?P<value>\S.{{0,40}}?) (?:angefangen|begonnen)\b")),
+        Slot("employer", pattern(rf"\b(?:ich arbeite|arbeite ich){_ADV} in (?!homeoffice\b){_VALUE}"), firm=False),
         Slot("employer", pattern(rf"\bich arbeite nicht mehr (?:bei|für) {_VALUE}",
             r"\bich habe meine(?:n|e) (?:job|arbeit|stelle) (?:verloren|gekündigt)\b",
             r"\bich bin (?:arbeitslos|in rente|rentner(?:in)?)\b"), ended=True),
@@ -140,7 +141,9 @@ LANGUAGE = Language(
         Slot("allergy", pattern(rf"\bich bin (?:allergisch|allergiker) (?:gegen|auf) {_VALUE}"), single=False),
         Slot("name", pattern(r"\bich heiße (?:jetzt )?(?P<value>[^,.;!?(]{1,40}?)(?= und | aber |\s*[,.;!?(]|\s*$)",
             r"\bmein name ist (?:jetzt )?(?P<value>[^,.;!?(]{1,40}?)(?= und | aber |\s*[,.;!?(]|\s*$)",
-            r"^(?:bitte )?nenne? mich (?P<value>[^,.;!?(]{1,40}?)(?= und | aber |\s*[,.;!?(]|\s*$)")),
+            ),
+        Slot("name", pattern(
+            r"^(?:bitte )?nenne? mich (?P<value>[^,.;!?(]{1,40}?)(?= und | aber |\s*[,.;!?(]|\s*$)"), firm=False),
         Slot("age", pattern(
             r"\bich bin(?: jetzt| schon| gerade)? (?P<value>\d{1,3})(?: jahre alt| geworden|\s*[,.;!]|\s*$)")),
         Slot("birthday", pattern(rf"\bmein geburtstag ist(?: am)? {_VALUE}",

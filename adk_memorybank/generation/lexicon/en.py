@@ -25,6 +25,8 @@ _ROLE = (
     r"|technician|surgeon|midwife|tailor|hairdresser|actor|actress|singer|dancer|coach|trainer|social worker"
     r"|entrepreneur|retiree|counselor|counsellor|biologist|chemist|physicist|economist|judge|cashier|clerk))\b"
 )
+_OF_ME = r"(?: (?:about|of|on) (?:me|us|myself))?"
+_KINDLY = r"(?:,? (?:please|pls|now|right now|ok(?:ay)?|thanks|thank you|at once|immediately|for me))*"
 _DIET = (
     r"(?P<value>vegetarian|vegan|pescatarian|pescetarian|omnivore|flexitarian|carnivore|gluten[- ]free|kosher|halal"
     r"|keto|plant[- ]based|lactose[- ]free|dairy[- ]free)\b"
@@ -200,22 +202,24 @@ LANGUAGE = Language(
         r"fact that\s+)?(?P<what>\S.+)",
         r"^(?:please,? |can you |could you |i (?:want|need) you to |you (?:can|should) |just )*(?:delete|erase"
         r"|remove|wipe|clear|drop|discard)\s+"
-        r"(?P<what>\S.*?)\s*(?:from (?:your |the )?(?:memory|memories|records?|notes)|that you (?:know|remember"
-        r"|stored|saved|have)(?: about me)?)\b",
+        r"(?P<what>\S.*?)\s*(?:from your (?:memory|memories)|that you (?:know|remember)(?: about me)?"
+        r"|that you (?:have |have stored |stored |saved )about me)\b",
         r"^(?:please,? |can you |could you |i (?:want|need) you to |you (?:can|should) |just )*(?:delete|erase"
         r"|remove|wipe|clear|drop|discard)\s+"
-        r"(?P<what>(?:what|everything|all|anything) .+|(?:all )?(?:your |the |my )?memor(?:y|ies)(?: (?:of|about) "
-        r".+)?|my (?:name|age|address|phone number|job|diet|birthday|email|e-mail)\b.*)",
+        r"(?P<what>(?:what|everything|all|anything) (?:that )?(?:(?:you (?:know|remember)"
+        r"|i(?:'ve| have)? (?:ever )?told you)\b.*|(?:you have )?(?:(?:stored|saved) )?(?:about|on) (?:me|us)\W*$)"
+        r"|(?:all )?(?:of )?(?:your|my|the) memories(?: (?:of|about) .+)?\W*$|all memories(?: (?:of|about) .+)?\W*$"
+        r"|your memory(?: (?:of|about) .+)?\W*$)",
         r"^(?:i(?:'d| would) (?:like|prefer|rather) (?:that )?you (?:to )?forget)\s+(?:that\s+"
         r"|about\s+)?(?P<what>\S.+)",
     ),
     forget_all=pattern(
-        r"^(?:about )?(?:everything|all|anything|all of it|all (?:the |your |my )?(?:memories|information|info|data"
-        r"|facts))\b(?! (?:\S+ )*about (?!me\b|us\b|myself\b))",
-        r"^(?:your |the |my )?memor(?:y|ies)(?: (?:of|about) me)?\W*$",
-        r"^(?:what|all|everything) (?:that )?(?:you know|i(?:'ve| have)? (?:ever )?(?:told|said)(?: to)? you)(?: "
-        r"about me)?\W*$",
-        r"^(?:about )?me\W*$",
+        rf"^(?:about )?(?:everything|all of it|all|anything)(?: (?:that )?(?:you (?:know|remember|have (?:stored|saved)"
+        rf"|have|stored|saved)|i(?:'ve| have)? (?:ever )?(?:told you|said(?: to you)?)))?{_OF_ME}{_KINDLY}\W*$",
+        rf"^(?:all )?(?:of )?(?:(?:your|the|my) )?memories(?: (?:that )?you have)?{_OF_ME}{_KINDLY}\W*$",
+        rf"^(?:all )?(?:of )?(?:your|my) memory{_OF_ME}{_KINDLY}\W*$",
+        rf"^all (?:of )?(?:the |your |my )?(?:information|info|data|facts)(?: (?:that )?you have)?{_OF_ME}{_KINDLY}\W*$",
+        rf"^what you know about (?:me|us){_KINDLY}\W*$",
     ),
     ignore=pattern(
         r"(?:^|\b(?:please|but|and|so) )(?:please )?(?:don't|don’t|do not|never) (?:you )?(?:(?:remember"
@@ -266,28 +270,33 @@ LANGUAGE = Language(
     ),
     slots=(
         Slot("home", pattern(
-            rf"^i(?: {_ADV})?(?:{_BE} )?{_ADV}(?:lives?|living|resides?|residing|based|located) (?:in|at|near|on"
-            rf"|outside) {_VALUE}")),
+            rf"^i(?: {_ADV})?(?:{_BE} )?{_ADV}(?:lives?|living|resides?|residing|based|located) in {_VALUE}")),
+        Slot("home", pattern(
+            rf"^i(?: {_ADV})?(?:{_BE} )?{_ADV}(?:lives?|living|resides?|residing|based|located) (?:at|near|on"
+            rf"|outside) {_VALUE}"), firm=False),
         Slot("home", pattern(
             rf"^i{_HAVE}{_ADV}(?:moved|relocated)(?: back| over| out)?(?: from .{{1,40}}?)? (?:in)?to {_VALUE}")),
         Slot("home", pattern(rf"^i{_HAVE}{_ADV}(?:settled) (?:down )?in {_VALUE}")),
         Slot("home", pattern(
             rf"^my (?:new |current )?(?:home|house|flat|apartment|place)(?: {_ADV})?(?:'s| is)(?: {_ADV})? ?in "
-            rf"{_VALUE}")),
+            rf"{_VALUE}"), firm=False),
         Slot("home", pattern(rf"^i(?: don't| don’t| do not| doesn't| no longer)(?: {_ADV})? ?lives? in {_VALUE}"),
             ended=True),
         Slot("address", pattern(rf"^my (?:new |home |current |postal )*address(?: now)? is(?: now)? {_VALUE}")),
         Slot("origin", pattern(
-            rf"^i(?:{_BE})?(?: {_ADV})? ?(?:(?:originally )?from|comes? from|was born in|grew up in) {_VALUE}")),
+            rf"^i(?:{_BE})?(?: {_ADV})? ?(?:(?:originally )?from|comes? from|was born in|grew up in) {_VALUE}"),
+            firm=False),
         Slot("employer", pattern(
-            rf"^i(?:{_BE})?(?: {_ADV})? ?(?:works?|working|employed) (?:as .{{1,50}}? )?(?:at|for|with) (?!home\b"
-            rf"|night\b|myself\b) ?{_VALUE}")),
+            rf"^i(?:{_BE})?(?: {_ADV})? ?(?:works?|working|employed) (?:as .{{1,50}}? )?(?:at|for) (?!home\b"
+            rf"|night\b|myself\b|hours\b|days\b|years\b) ?{_VALUE}")),
         Slot("employer", pattern(
             rf"^i{_HAVE}{_ADV}(?:started(?: working| work| a (?:new )?job| my new job)?|joined|got (?:a |hired |a "
             rf"new )(?:job )?|begun(?: working)?|"
-            rf"been hired|found a (?:new )?job|moved|switched (?:jobs )?) ?(?:at|by|with|for) {_VALUE}")),
-        Slot("employer", pattern(rf"^i{_HAVE}{_ADV}joined (?!a gym|the gym|a club|a group|a team|a class){_VALUE}")),
-        Slot("employer", pattern(rf"^i(?:{_BE})(?: {_ADV})? ?(?:an? )(?:[\w-]+ ){{1,4}}(?:at|for) {_VALUE}")),
+            rf"been hired|found a (?:new )?job|switched (?:jobs )?) ?(?:at|by) {_VALUE}")),
+        Slot("employer", pattern(rf"^i{_HAVE}{_ADV}joined (?!a gym|the gym|a club|a group|a team|a class){_VALUE}"),
+            firm=False),
+        Slot("employer", pattern(
+            rf"^i(?:{_BE})(?: {_ADV})? ?(?:an? ){_ROLE.replace('?P<value>', '?:')} (?:at|for) {_VALUE}")),
         Slot("employer", pattern(rf"^my (?:new |current )?(?:employer|company)(?:'s| is)(?: now)? {_VALUE}")),
         Slot("employer", pattern(
             rf"^i(?: don't| don’t| do not| doesn't| no longer)(?: {_ADV})? ?works? (?:at|for|with) {_VALUE}",
@@ -310,7 +319,8 @@ LANGUAGE = Language(
             rf"|{_HAVE}follows?(?: an?)?|{_HAVE}eats?)"
             rf"(?: {_ADV})? ?(?:an? )?(?:strict |strictly )?{_DIET}",
             rf"^my diet is (?:now )?(?:strictly )?{_DIET}")),
-        Slot("diet", pattern(r"^i(?:'ve| have)?(?: now)?(?: started)? (?:eats?|eating) (?P<value>meat|everything)\b")),
+        Slot("diet", pattern(r"^i(?:'ve| have)?(?: now)?(?: started)? (?:eats?|eating) (?P<value>meat|everything)\b"
+            r"(?=(?: (?:again|now))*\s*(?:[,.;!]|$))")),
         Slot("diet", pattern(
             rf"^i(?:'m|’m| am| is)(?: not|n't)(?: an?)?(?: {_ADV})? ?{_DIET}",
                 rf"^i(?:'m|’m| am| is) no longer (?:an? )?{_DIET}",
@@ -325,11 +335,15 @@ LANGUAGE = Language(
             r"^my (?:new |first |full |real )?name(?: now)?(?:'s| is)(?: now)? (?P<value>[^,.;!?()]{1,40}?)(?= and "
             r"| but |\s*[,.;!?(]|\s*$)")),
         Slot("name", pattern(
-            r"^(?:i(?:'m|’m| am| is) (?:called|named)|i goe?s? by|(?:please )?(?:just )?call me) "
-            r"(?P<value>[^,.;!?()]{1,40}?)(?= and | but |\s*[,.;!?(]|\s*$)")),
+            r"^i(?:'m|’m| am| is) (?:called|named) (?P<value>[^,.;!?()]{1,40}?)(?= and | but |\s*[,.;!?(]|\s*$)")),
         Slot("name", pattern(
-            r"^i(?:'m|’m| am) (?P<value>(?-i:[A-Z])[\w’-]+(?: "
-            r"(?-i:[A-Z])[\w’-]+)?)(?<!ian)(?<!ish)(?<!ese)(?<!ican)(?<!nch)(?= and |\s*[,.;!?(]|\s*$)")),
+            r"^(?:i goe?s? by|(?:please )?(?:just )?call me) "
+            r"(?P<value>[^,.;!?()]{1,40}?)(?= and | but |\s*[,.;!?(]|\s*$)"), firm=False),
+        Slot("name", pattern(
+            r"^i(?:'m|’m| am) (?!(?:ok|okay|greek|dutch|swiss|welsh|thai|czech|muslim|jewish|catholic|hindu)\b)"
+            r"(?P<value>(?-i:[A-Z])[\w’-]+(?: "
+            r"(?-i:[A-Z])[\w’-]+)?)(?<!ian)(?<!ish)(?<!ese)(?<!ican)(?<!nch)(?= and |\s*[,.;!?(]|\s*$)"),
+            firm=False),
         Slot("age", pattern(
             r"^i(?:'m|’m| am| is)(?: now| already| only)? (?P<value>\d{1,3})(?: years? old| y/?o| "
             r"now)?\s*(?=[,.;!?(]|and\b|$)",
@@ -343,24 +357,29 @@ LANGUAGE = Language(
             rf"{_ADV})? ?{_VALUE}")),
         Slot("marital", pattern(
             r"^(?:i|we)(?:'m|’m|'re| am| are| is| got| just got| have gotten|'ve gotten)(?: now| still| happily| "
-            r"recently| just)* (?P<value>married|single|divorced|engaged|widowed|separated)\b")),
+            r"recently| just)* (?P<value>married|single|divorced|engaged|widowed|separated)"
+            r"(?=(?: (?:to|with|and|but|now|again)\b|\s*[,.;!?(]|\s*$))")),
         Slot("car", pattern(
             rf"^i(?: {_ADV})? ?drives? (?:an? )(?:new )?{_VALUE}",
                 rf"^my (?:new |current )?car(?: now)?(?:'s| is)(?: now)? an? (?P<value>\S.{{0,40}}?){_END}",
             rf"^i{_HAVE}{_ADV}(?:bought|got) a new car,? an? (?P<value>\S.{{0,40}}?){_END}")),
         Slot("phone", pattern(
-            r"^my (?:new |current )?(?:phone|mobile|cell|cell phone|telephone)(?: number)?(?: now)?(?:'s| is)(?: "
+            r"^my (?:new |current )?(?:(?P<key>work|office|home|private|second|mobile|cell)\b ?)?(?:(?:phone|telephone)(?: number)?|number|(?<=mobile)|(?<=cell))(?: now)?(?:'s| is)(?: "
             r"now)? (?P<value>[+(]?\d[\d ()./-]+)")),
         Slot("email", pattern(
-            r"^my (?:new |work |private |personal |current )*e-?mail(?: address)?(?: now)?(?:'s| is)(?: now)? "
+            r"^my (?:new |current )*(?:(?P<key>work|private|personal|school|office|business|second|other) )?e-?mail(?: address)?(?: now)?(?:'s| is)(?: now)? "
             r"(?P<value>\S+@\S+)")),
         Slot("replies", pattern(
             r"\b(?:answer|reply|respond|speak|write|talk)(?: to)?(?: me)?(?: only| always)? in (?P<value>english"
             r"|italian|spanish|french|german|portuguese|japanese|chinese|korean|russian)\b")),
         Slot("name of", pattern(
             r"^my (?:new )?(?P<key>wife|husband|partner|girlfriend|boyfriend|fianc[ée]e?|boss|manager|mother|father"
-            r"|mom|mum|dad|doctor|dentist|landlord)(?:'s name|’s name)?(?:'s|’s| is)"
-            r"(?: called| named)? (?P<value>(?-i:[A-Z])[\w'’-]+(?: (?-i:[A-Z])[\w'’-]+)?)\s*(?=[,.;!?(]|and\b|$)")),
+            r"|mom|mum|dad|doctor|dentist|landlord)(?:(?:'s name|’s name)(?:'s|’s| is)|(?:'s|’s| is)(?: called| named))"
+            r" (?P<value>(?-i:[A-Z])[\w'’-]+(?: (?-i:[A-Z])[\w'’-]+)?)\s*(?=[,.;!?(]|and\b|$)")),
+        Slot("name of", pattern(
+            r"^my (?:new )?(?P<key>wife|husband|partner|girlfriend|boyfriend|fianc[ée]e?|boss|manager|mother|father"
+            r"|mom|mum|dad|doctor|dentist|landlord)(?:'s|’s| is)"
+            r" (?P<value>(?-i:[A-Z])[\w'’-]+(?: (?-i:[A-Z])[\w'’-]+)?)\s*(?=[,.;!?(]|and\b|$)"), firm=False),
         Slot("own", pattern(
             r"^my (?:new |current )?(?P<key>(?:[\w'’-]+ ){0,3}(?:number|code|size|address|username|nickname|budget"
             r"|goal|target|weight|height|deadline|timezone|time zone|"

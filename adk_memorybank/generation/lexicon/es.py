@@ -90,8 +90,8 @@ LANGUAGE = Language(
     forget=pattern(
         r"^(?:ok,? |oye,? |y |por favor,? |puedes |podrías |quiero que |debes )*(?:olvida(?:r|te)?|olvides"
         r"|olvídate)(?! (?:lo)\b(?! que))\s+(?:de\s+)?(?:que\s+)?(?P<what>\S.+)",
-        r"^(?:por favor,? |puedes |podrías )*(?:borra(?:r)?|elimina(?:r)?|quita(?:r)?)\s+(?P<what>(?:lo que|todo"
-        r"|cuanto) ?.*|mis? .+)",
+        r"^(?:por favor,? |puedes |podrías )*(?:borra(?:r)?|elimina(?:r)?|quita(?:r)?)\s+(?P<what>(?:todo )?lo que (?:sabes"
+        r"|recuerdas|te (?:dije|he dicho))\b.*|(?:todos )?(?:mis|tus|los) recuerdos\b.*)",
     ),
     forget_all=pattern(
         r"^(?:todo(?: lo(?: que)?)?(?: (?:que )?(?:sabes|te he dicho|te dije|recuerdas))?|lo que sabes|todos los "
@@ -115,12 +115,13 @@ LANGUAGE = Language(
         r"|recientemente)\b"),
     additive=pattern(r"\b(?:también|además|otr[oa]|segundo trabajo|a tiempo parcial|temporalmente|a veces)\b"),
     slots=(
-        Slot("home", pattern(rf"{_SUBJECT}(?:vivo|resido|estoy viviendo){_ADV} (?:en|cerca de) {_VALUE}",
+        Slot("home", pattern(rf"{_SUBJECT}(?:vivo|resido|estoy viviendo){_ADV} en {_VALUE}",
             rf"{_SUBJECT}(?:mudé|he mudado|mudamos|hemos mudado){_ADV} (?:de .{{1,40}}? )?a {_VALUE}",
                 rf"^nos (?:mudamos|hemos mudado) a {_VALUE}")),
         Slot("home", pattern(rf"{_SUBJECT}no vivo(?: más)? en {_VALUE}"), ended=True),
-        Slot("employer", pattern(rf"{_SUBJECT}trabajo{_ADV} (?:en|para) (?!casa\b|remoto\b){_VALUE}",
-            rf"{_SUBJECT}(?:he )?(?:empecé|empezado|comencé|comenzado)(?: a trabajar| un nuevo trabajo)? en {_VALUE}")),
+        Slot("employer", pattern(rf"{_SUBJECT}trabajo{_ADV} para {_VALUE}")),
+        Slot("employer", pattern(rf"{_SUBJECT}trabajo{_ADV} en (?!casa\b|remoto\b){_VALUE}",
+            rf"{_SUBJECT}(?:he )?(?:empecé|empezado|comencé|comenzado)(?: a trabajar| un nuevo trabajo)? en {_VALUE}"), firm=False),
         Slot("employer", pattern(rf"{_SUBJECT}no trabajo(?: más)? (?:en|para) {_VALUE}",
             r"\b(?:perdí|dejé|he dejado|he perdido) (?:mi|el) trabajo\b",
             r"\bestoy (?:desemplead[oa]|en paro|jubilad[oa])\b"), ended=True),
@@ -137,8 +138,9 @@ LANGUAGE = Language(
             single=False),
         Slot("name", pattern(r"\bme llamo (?P<value>[^,.;!?(]{1,40}?)(?= y | pero |\s*[,.;!?(]|\s*$)",
             r"\bmi nombre es (?P<value>[^,.;!?(]{1,40}?)(?= y | pero |\s*[,.;!?(]|\s*$)",
-            r"^llámame (?P<value>[^,.;!?(]{1,40}?)(?= y | pero |\s*[,.;!?(]|\s*$)")),
-        Slot("age", pattern(r"\b(?:tengo|he cumplido|cumplí)(?: ahora| ya)? (?P<value>\d{1,3}) años\b")),
+            ),
+        Slot("name", pattern(r"^llámame (?P<value>[^,.;!?(]{1,40}?)(?= y | pero |\s*[,.;!?(]|\s*$)"), firm=False),
+        Slot("age", pattern(r"\b(?:tengo|he cumplido|cumplí)(?: ahora| ya)? (?P<value>\d{1,3}) años\b(?! de\b)")),
         Slot("birthday", pattern(rf"\bmi cumpleaños es(?: el)? {_VALUE}")),
         Slot("favourite", pattern(
             rf"\bmis? (?P<key>[\w' ]{{1,30}}?) (?:favorit|preferid)[oa]s?{_ADV} (?:es|son){_ADV} {_VALUE}")),

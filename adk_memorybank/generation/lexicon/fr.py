@@ -91,8 +91,8 @@ LANGUAGE = Language(
     forget=pattern(
         r"^(?:ok,? |et |s['’]il (?:te|vous) plaît,? |peux-tu |pourrais-tu |tu peux |tu dois |je (?:veux|voudrais) "
         r"que tu )*(?:oublie[rzs]?)(?!-|\s+(?:ça|cela)\W*$| pas\b)\s+(?:que\s+|qu['’])?(?P<what>\S.+)",
-        r"^(?:s['’]il (?:te|vous) plaît,? |peux-tu |pourrais-tu )*(?:efface[rz]?|supprime[rz]?)\s+(?P<what>(?:ce "
-        r"que|tout) ?.*|(?:mon|ma|mes) .+)",
+        r"^(?:s['’]il (?:te|vous) plaît,? |peux-tu |pourrais-tu )*(?:efface[rz]?|supprime[rz]?)\s+(?P<what>(?:tout )?ce "
+        r"que (?:tu sais|je t['’]ai dit)\b.*|(?:tous )?(?:mes|tes|les) souvenirs\b.*)",
     ),
     forget_all=pattern(
         r"^(?:tout(?: ce)?(?: (?:que|ce que)? ?(?:tu sais|je t['’]ai dit|vous savez))?|ce que tu sais|tous (?:les"
@@ -119,17 +119,18 @@ LANGUAGE = Language(
         r"\b(?:aussi|également|en plus|un autre|une autre|deuxième|à temps partiel|temporairement|parfois)\b"),
     slots=(
         Slot("home", pattern(
-            rf"{_NOW}(?:je vis|j['’]habite|nous habitons|on habite|nous vivons){_ADV} (?:à |en |au |aux |dans |près "
-            rf"de )?{_VALUE}",
+            rf"{_NOW}(?:je vis|j['’]habite|nous habitons|on habite|nous vivons){_ADV} (?:à |en |au |aux )?{_VALUE}",
             rf"{_NOW}(?:j['’]ai|nous avons|on a){_ADV} (?:emménagé|déménagé){_ADV} (?:de .{{1,40}}? )?(?:à|en|au"
             rf"|dans) {_VALUE}",
                 rf"{_NOW}je (?:me )?suis{_ADV} (?:installée?|venue? vivre) (?:à|en|au) {_VALUE}")),
         Slot("home", pattern(rf"{_NOW}(?:je n['’]habite|je ne vis) plus (?:à|en|au|dans) {_VALUE}"), ended=True),
         Slot("employer", pattern(
-            rf"{_NOW}je travaille{_ADV} (?:chez|pour|à|au|dans) (?!la maison|domicile|distance){_VALUE}",
+            rf"{_NOW}je travaille{_ADV} (?:chez|pour) {_VALUE}")),
+        Slot("employer", pattern(
+            rf"{_NOW}je travaille{_ADV} (?:à|au|dans) (?!la maison|domicile|distance){_VALUE}",
             rf"{_NOW}(?:je viens de commencer|j['’]ai{_ADV} commencé)(?: à travailler| un nouveau travail)? (?:chez"
             rf"|à|pour) {_VALUE}",
-            rf"{_NOW}j['’]ai{_ADV} rejoint {_VALUE}")),
+            rf"{_NOW}j['’]ai{_ADV} rejoint {_VALUE}"), firm=False),
         Slot("employer", pattern(rf"{_NOW}je ne travaille plus (?:chez|pour|à|au|dans) {_VALUE}",
             r"\bj['’]ai (?:perdu|quitté) mon (?:travail|emploi|boulot)\b",
             r"\bje suis (?:au chômage|retraitée?|à la retraite)\b"), ended=True),
@@ -148,8 +149,9 @@ LANGUAGE = Language(
             single=False),
         Slot("name", pattern(r"\bje m['’]appelle (?P<value>[^,.;!?(]{1,40}?)(?= et | mais |\s*[,.;!?(]|\s*$)",
             r"\bmon (?:pré)?nom est (?P<value>[^,.;!?(]{1,40}?)(?= et | mais |\s*[,.;!?(]|\s*$)",
-            r"^appelle-moi (?P<value>[^,.;!?(]{1,40}?)(?= et | mais |\s*[,.;!?(]|\s*$)")),
-        Slot("age", pattern(r"\bj['’]ai(?: maintenant| déjà| eu)? (?P<value>\d{1,3}) ans\b")),
+            ),
+        Slot("name", pattern(r"^appelle-moi (?P<value>[^,.;!?(]{1,40}?)(?= et | mais |\s*[,.;!?(]|\s*$)"), firm=False),
+        Slot("age", pattern(r"\bj['’]ai(?: maintenant| déjà| eu)? (?P<value>\d{1,3}) ans\b(?! d[e'’])")),
         Slot("birthday", pattern(rf"\bmon anniversaire est(?: le)? {_VALUE}")),
         Slot("favourite", pattern(
             rf"\b(?:mon|ma|mes) (?P<key>[\w' ]{{1,30}}?) préférée?s?{_ADV} (?:est|sont|c['’]est){_ADV} {_VALUE}")),

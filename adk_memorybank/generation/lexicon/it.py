@@ -108,12 +108,13 @@ LANGUAGE = Language(
         r")*(?:dimentica(?:re|ti|rti)?|dimenticassi|scorda(?:ti|re|rti)?)(?! (?:di|lo)\b(?! quello| ciò))"
         r"\s+(?:che\s+|di\s+)?(?P<what>\S.+)",
         r"^(?:per favore,? |puoi |potresti )*(?:cancella(?:re)?|elimina(?:re)?|rimuovi"
-        r"|rimuovere)\s+(?P<what>(?:quello|ciò|tutto|quanto) .+|tutto\W*$|(?:il mio|la mia|i miei|le mie) .+)",
+        r"|rimuovere)\s+(?P<what>(?:quello|ciò|tutto|quanto)(?: (?:quello|ciò|quanto))? (?:che )?(?:sai|ricordi"
+        r"|ti ho detto)\b.*|(?:tutti )?(?:i miei |i tuoi |i )ricordi\b.*)",
     ),
     forget_all=pattern(
         r"^(?:tutto(?: (?:quello|ciò))?(?: (?:che sai|che ti ho detto|quanto|quello che sai))?|quello che sai|ciò "
         r"che sai)(?: (?:su|di) (?:me|noi))?\W*$",
-        r"^(?:ogni cosa|tutti i ricordi|me)\b(?! \w+ \w+ \w+)"),
+        r"^(?:tutti )?(?:i |i miei |i tuoi )?ricordi(?: su di me)?\W*$"),
     ignore=pattern(
         r"(?:^|\b(?:per favore|ma|e) )non (?:ricordare|memorizzare|salvare|registrare|conservare|annotare|tenere a "
         r"mente)(?: (?:che|questo|quello che ho detto|nulla di|niente su))?\s*(?P<what>(?:\w.*)?)"),
@@ -134,14 +135,16 @@ LANGUAGE = Language(
     additive=pattern(r"\b(?:anche|inoltre|oltre|un altr[oa]|secondo lavoro|part[- ]time|temporaneamente|a volte)\b"),
     slots=(
         Slot("home", pattern(
-            rf"{_SUBJECT}(?:vivo|abito|risiedo|sto vivendo|vivo){_ADV} (?:a|ad|in|nel|nella|vicino a) {_VALUE}",
+            rf"{_SUBJECT}(?:vivo|abito|risiedo|sto vivendo|vivo){_ADV} (?:a|ad|in|nel|nella) {_VALUE}",
             rf"{_SUBJECT}(?:mi )?(?:sono|ci siamo|siamo){_ADV} trasferit[oaie]{_ADV} (?:da .{{1,40}}? )?(?:a|ad|in"
             rf"|nel|nella) {_VALUE}")),
         Slot("home", pattern(rf"{_SUBJECT}non (?:vivo|abito) più (?:a|ad|in|nel|nella) {_VALUE}"), ended=True),
         Slot("employer", pattern(
-            rf"{_SUBJECT}lavoro{_ADV} (?:per|da|in|alla|al|presso|all['’]) ?(?!casa\b|remoto\b|proprio\b){_VALUE}",
+            rf"{_SUBJECT}lavoro{_ADV} (?:per|presso) (?!casa\b|remoto\b|proprio\b){_VALUE}")),
+        Slot("employer", pattern(
+            rf"{_SUBJECT}lavoro{_ADV} (?:da|in|alla|al|all['’]) ?(?!casa\b|remoto\b|proprio\b){_VALUE}",
             rf"{_SUBJECT}ho{_ADV} (?:iniziato|cominciato)(?: un nuovo lavoro| a lavorare)?{_ADV} (?:per|da|in|alla"
-            rf"|al|presso) {_VALUE}")),
+            rf"|al|presso) {_VALUE}"), firm=False),
         Slot("employer", pattern(rf"{_SUBJECT}non lavoro più (?:per|da|in|alla|al|presso) {_VALUE}",
             r"\bho (?:perso|lasciato) il (?:mio )?lavoro\b",
             r"\bsono (?:disoccupat[oa]|in pensione)\b"), ended=True),
@@ -162,8 +165,9 @@ LANGUAGE = Language(
             single=False),
         Slot("name", pattern(r"\bmi chiamo (?P<value>[^,.;!?(]{1,40}?)(?= e | ma |\s*[,.;!?(]|\s*$)",
             r"\bil mio nome è (?P<value>[^,.;!?(]{1,40}?)(?= e | ma |\s*[,.;!?(]|\s*$)",
-            r"^chiamami (?P<value>[^,.;!?(]{1,40}?)(?= e | ma |\s*[,.;!?(]|\s*$)")),
-        Slot("age", pattern(r"\bho(?: ora| già| appena)? (?P<value>\d{1,3}) anni\b",
+            ),
+        Slot("name", pattern(r"^chiamami (?P<value>[^,.;!?(]{1,40}?)(?= e | ma |\s*[,.;!?(]|\s*$)"), firm=False),
+        Slot("age", pattern(r"\bho(?: ora| già| appena)? (?P<value>\d{1,3}) anni\b(?! d[i'’])",
             r"\bho (?:appena )?compiuto (?P<value>\d{1,3}) anni\b")),
         Slot("birthday", pattern(rf"\bil mio compleanno è(?: il)? {_VALUE}")),
         Slot("favourite", pattern(

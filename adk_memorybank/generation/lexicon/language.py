@@ -51,12 +51,14 @@ class Slot:
         said: searched in the statement; the group `value` holds the value, where there is one.
         single: whether a subject has one value at a time, so that a new one takes the old one's place.
         ended: whether the pattern says that it holds no longer.
+        firm: whether what it finds is surely such a value; only then it takes another's place.
     """
 
     attribute: str
     said: re.Pattern[str]
     single: bool = True
     ended: bool = False
+    firm: bool = True
 
 
 @dataclass(frozen=True)

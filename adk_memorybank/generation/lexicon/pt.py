@@ -93,8 +93,8 @@ LANGUAGE = Language(
         r"^(?:ok,? |ei,? |e |por favor,? |pode |podes |poderia |quero que |deve )*(?:esqueça|esquece|esquecer"
         r"|esqueças)(?!-| (?:isso|isto)\W*$)\s+(?:de\s+)?(?:que\s+)?(?P<what>\S.+)",
         r"^(?:por favor,? |pode |podes |poderia )*(?:apague|apaga|apagar|elimine|elimina|eliminar|exclua|excluir"
-        r"|remova|remover|delete)\s+(?P<what>(?:o que|tudo) ?.*|(?:o meu|a minha|os meus|as minhas|meus?|minhas?) "
-        r".+)",
+        r"|remova|remover|delete)\s+(?P<what>(?:tudo )?o que (?:você |tu |eu )?(?:sabe|sabes|lembra"
+        r"|(?:te )?disse)\b.*|(?:todas )?(?:as )?(?:minhas |suas |tuas )?memórias\b.*)",
     ),
     forget_all=pattern(
         r"^(?:tudo(?: o)?(?: que)?(?: (?:você )?(?:sabe|sabes|eu (?:te )?disse|lembra))?|o que (?:você )?sabes?"
@@ -118,14 +118,15 @@ LANGUAGE = Language(
         r"\b(?:também|além disso|outr[oa]|segundo emprego|meio período|part[- ]time|temporariamente|às vezes)\b"),
     slots=(
         Slot("home", pattern(
-            rf"{_SUBJECT}(?:moro|vivo|resido|estou (?:morando|a viver|a morar)){_ADV} (?:em|no|na|nos|nas|perto de) "
+            rf"{_SUBJECT}(?:moro|vivo|resido|estou (?:morando|a viver|a morar)){_ADV} (?:em|no|na|nos|nas) "
             rf"{_VALUE}",
             rf"{_SUBJECT}(?:mudei|mudei-me|nos mudamos|mudámo-nos){_ADV} (?:de .{{1,40}}? )?(?:para|pra) (?:o |a "
             rf")?{_VALUE}")),
         Slot("home", pattern(rf"{_SUBJECT}não (?:moro|vivo) mais (?:em|no|na) {_VALUE}",
             rf"^(?:eu )?já não (?:moro|vivo) (?:em|no|na) {_VALUE}"), ended=True),
-        Slot("employer", pattern(rf"{_SUBJECT}trabalho{_ADV} (?:em|no|na|para|pra) (?:o |a )?(?!casa\b){_VALUE}",
-            rf"{_SUBJECT}comecei(?: a trabalhar| um novo emprego)? (?:em|no|na) {_VALUE}")),
+        Slot("employer", pattern(rf"{_SUBJECT}trabalho{_ADV} (?:para|pra) (?:o |a )?{_VALUE}")),
+        Slot("employer", pattern(rf"{_SUBJECT}trabalho{_ADV} (?:em|no|na) (?:o |a )?(?!casa\b){_VALUE}",
+            rf"{_SUBJECT}comecei(?: a trabalhar| um novo emprego)? (?:em|no|na) {_VALUE}"), firm=False),
         Slot("employer", pattern(rf"{_SUBJECT}não trabalho mais (?:em|no|na|para) {_VALUE}",
             rf"^(?:eu )?já não trabalho (?:em|no|na|para) {_VALUE}",
             r"\b(?:perdi|deixei|larguei) (?:o )?(?:meu )?(?:emprego|trabalho)\b",
@@ -142,9 +143,10 @@ LANGUAGE = Language(
         Slot("allergy", pattern(rf"^(?:eu )?sou (?:alérgic[oa]|intolerante) (?:ao?|à|aos|às) {_VALUE}"), single=False),
         Slot("name", pattern(r"\b(?:me chamo|chamo-me) (?P<value>[^,.;!?(]{1,40}?)(?= e | mas |\s*[,.;!?(]|\s*$)",
             r"\bmeu nome é (?P<value>[^,.;!?(]{1,40}?)(?= e | mas |\s*[,.;!?(]|\s*$)",
-            r"^(?:me chame|me chama|chame-me|chama-me)(?: de)? (?P<value>[^,.;!?(]{1,40}?)(?= e | mas |\s*[,.;!?(]"
-            r"|\s*$)")),
-        Slot("age", pattern(r"\b(?:tenho|fiz|completei)(?: agora| já)? (?P<value>\d{1,3}) anos\b")),
+            ),
+        Slot("name", pattern(r"^(?:me chame|me chama|chame-me|chama-me)(?: de)? (?P<value>[^,.;!?(]{1,40}?)(?= e | mas |\s*[,.;!?(]"
+            r"|\s*$)"), firm=False),
+        Slot("age", pattern(r"\b(?:tenho|fiz|completei)(?: agora| já)? (?P<value>\d{1,3}) anos\b(?! de\b)")),
         Slot("birthday", pattern(rf"\bmeu aniversário é(?: em| no dia)? {_VALUE}")),
         Slot("favourite", pattern(
             rf"\b(?:meus?|minhas?) (?P<key>[\w' ]{{1,30}}?) (?:favorit|preferid)[oa]s?{_ADV} (?:é|são){_ADV} "
