@@ -11,7 +11,34 @@ from adk_memorybank.generation.lexicon import Language, language
 from adk_memorybank.generation.words import content, stem, tokens, verbs
 
 # Nearness never decides alone: some word of what is named must be there too.
-_NEAR = 0.72
+_NEAR = 0.8
+_IN_COMMON = 0.5
+_PASSING_MENTION = 3
+_LIMITED = re.compile(
+    r"\b(?:except|but|apart from|other than|besides|unless|only|else|aside from|excluding"
+    r"|tranne|eccetto|salvo|a parte|altro|excepto|menos|salvo|aparte|demás|sauf|excepté|à part|autre|reste"
+    r"|außer|ausgenommen|andere|übrige|exceto|tirando|resto|кроме|остальное)\b|除了|除外|以外|其他|其它|ほか|他の|제외|빼고"
+    r"|^(?:everything |all |anything )?(?:(?:from|of|since|until|before) )?(?:today|yesterday|tonight|earlier|before"
+    r"|so far|just now|recently|(?:last|this|the last|the past) (?:\w+ )?(?:day|week|weekend|month|year|night|morning"
+    r"|hour|session|time|conversation|chat|message)s?)$",
+    re.IGNORECASE,
+)
+_DATED = re.compile(
+    r"\b(?:today|yesterday|tonight|this (?:morning|week|month)|last (?:\w+)|oggi|ieri|hoy|ayer|aujourd['’]hui|hier|heute"
+    r"|gestern|hoje|ontem|сегодня|вчера)\W*$|今天|昨天|今日|昨日|오늘|어제",
+    re.IGNORECASE,
+)
+_FAVOURITE = re.compile(
+    r"\bfavou?rites?\b|\bpr[eé]f[eé]r[a-zé]+\b|\bpreferid[oa]s?\b|\bfavorit[oa]s?\b|最喜欢的?|最爱的?|好きな", re.IGNORECASE
+)
+_ONE_NOUN = re.compile(
+    r"\b(?P<of>e-?mail|home|postal|phone|mobile|telephone|job) (?P<what>address(?:es)?|numbers?|titles?)\b", re.IGNORECASE
+)
+_FOODS = frozenset(
+    "peanut nut hazelnut walnut almond cashew milk egg gluten wheat soy fish shellfish shrimp prawn crab lobster seafood dairy "
+    "lactose cheese sesame strawberry strawberri kiwi celery tomato banana apple mustard mushroom garlic onion chocolate".split()
+)
+_HEAD_LAST = frozenset(("en", "de", "zh", "ja", "ko"))
 _GROUPS: dict[str, frozenset[str]] = {
     "job": frozenset(("job", "employer")),
     "diet": frozenset(("diet", "avoids", "allergy")),
@@ -54,7 +81,10 @@ class Request:
         """Takes apart what is to be forgotten, in the user's words."""
         spoken = profile(what)
         lexicon = language(spoken.code)
-        named = _named(what, lexicon)
+        if _LIMITED.search(what) or (_DATED.search(what) and not spoken.claims):
+            return cls(spoken, False, (), frozenset(), frozenset(), frozenset())
+        said, what = what, _ONE_NOUN.sub(_one_noun, what)
+        named = _heads(what, lexicon)
         attributes = frozenset(
             attribute for noun in named for attribute in _GROUPS.get(lexicon.nouns[noun], {lexicon.nouns[noun]})
         )
@@ -64,10 +94,14 @@ class Request:
                 rf"\b{re.escape(noun)}\b" if lexicon.spaced else re.escape(noun), " ", rest, flags=re.IGNORECASE
             )
         words = frozenset(word for word in content(rest, lexicon) if word not in _VAGUE)
+        if _FAVOURITE.search(what):
+            words |= frozenset(stem(noun, lexicon.code) for noun in named)
+            words -= content(" ".join(_FAVOURITE.findall(what)), lexicon)
+            named, attributes = [], frozenset(("favourite",))
         if spoken.names:
             words = frozenset(word for word in words if not _RELATED.match(word)) or words
         nouns = frozenset(stem(noun, lexicon.code) for noun in named)
-        return cls(spoken, is_everything(what, lexicon), spoken.claims, attributes, nouns, words)
+        return cls(spoken, is_everything(said, lexicon), spoken.claims, attributes, nouns, words)
 
     def means(self, memory: Profile, claims: tuple[Claim, ...], similarity: float) -> bool:
         """Whether the memory is among what is to be forgotten.
@@ -86,11 +120,14 @@ class Request:
                 for mine in self.claims
                 for other in claims
             )
-        if self.attributes and not self.words:
-            mine = memory.subject[0] == "user"
-            has = any(claim.attribute.split(":")[0] in self.attributes for claim in claims)
-            return mine and (has or bool(self.nouns & memory.words))
-        wanted = self.words if self.attributes else self.words | self.nouns
+        if self.attributes:
+            held = [claim for claim in claims if claim.attribute.split(":")[0] in self.attributes]
+            if not self.words:
+                return memory.subject[0] == "user" and bool(held)
+            if self.words == {"food"} and self.attributes == {"allergy"}:
+                return bool(held) and all(claim.value <= _FOODS for claim in held)
+            return bool(held) and (self.words - {"food"} or self.words) <= memory.words
+        wanted = self.words
         if not wanted:
             return False
         if self.spoken.negated and not memory.negated:
@@ -98,9 +135,17 @@ class Request:
         if wanted <= memory.words or (
             self.spoken.core and self.spoken.core <= memory.core and len(self.spoken.core) > 1
         ):
-            return True
+            # One word that a long statement mentions in passing does not make it one about that.
+            return len(wanted - verbs(memory.code)) > 1 or len(memory.words - wanted) <= _PASSING_MENTION
         # What claims an attribute of its own ("I work in Japan") is not meant by "my trip to Japan".
-        return similarity >= _NEAR and not claims and bool((self.words & memory.words) - verbs(memory.code))
+        common = (self.words & memory.words) - verbs(memory.code)
+        return (
+            similarity >= _NEAR
+            and not claims
+            and same_subject(self.spoken, memory)
+            and bool(common)
+            and len(common) >= _IN_COMMON * len(wanted | memory.words)
+        )
 
 
 def keys_of_wish(what: str) -> list[frozenset[str]]:
@@ -139,6 +184,22 @@ def keys_of_fact(fact: str) -> frozenset[str]:
 
 def _value_key(spoken: Profile, claim: Claim) -> str:
     return " ".join(("value", *spoken.subject, claim.attribute, *sorted(claim.value)))
+
+
+def _one_noun(match: re.Match[str]) -> str:
+    """Two nouns that name one attribute: an email address is an email, a phone number a phone."""
+    return "address" if match["of"].casefold() in ("home", "postal") else match["of"]
+
+
+def _heads(what: str, lexicon: Language) -> list[str]:
+    """Of the nouns that name attributes the one that is asked for; the others only say which: my food allergy."""
+    front = re.split(r"\b(?:of|at|in|for|from)\b", what, maxsplit=1)[0] if lexicon.code == "en" else what
+    named = _named(front, lexicon) or _named(what, lexicon)
+    if not lexicon.spaced:
+        named.sort(key=lambda noun: (what.rindex(noun) + len(noun), len(noun)))
+    if not named or re.search(r"\b(?:and|or|e|y|et|und|ou|и)\b|[和と、,]", what):
+        return named
+    return [named[-1] if lexicon.code in _HEAD_LAST else named[0]]
 
 
 def _named(what: str, lexicon: Language) -> list[str]:

@@ -34,6 +34,12 @@ _POINTER = re.compile(
     re.IGNORECASE,
 )
 
+_DISMISSAL = re.compile(
+    r"^(?:about )?(?:everything|all(?: of (?:it|that))?|anything|me|us|tutto|me|todo|tout|moi|alles|mich|tudo|mim|вс[её]|меня"
+    r"|一切|所有|全部|すべて|전부|모두)$",
+    re.IGNORECASE,
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
@@ -71,6 +77,11 @@ def instruction(sentence: str, lexicon: Language) -> Instruction | None:
 def is_everything(what: str, lexicon: Language) -> bool:
     """Whether a request to forget means all there is."""
     return bool(lexicon.forget_all.search(what.rstrip(".!。！ ")))
+
+
+def is_dismissal(what: str) -> bool:
+    """Whether what is to be forgotten is the talk so far rather than what is known: "forget me, I want to …"."""
+    return bool(_DISMISSAL.match(what.strip(" .!。！,，")))
 
 
 def _is_polite(sentence: str, lexicon: Language) -> bool:

@@ -21,7 +21,7 @@ from adk_memorybank.generation.generator import (
     ExtractionRequest,
     Turn,
 )
-from adk_memorybank.generation.instructions import instruction
+from adk_memorybank.generation.instructions import instruction, is_dismissal
 from adk_memorybank.generation.labels import EXPLICIT, Measure, managed
 from adk_memorybank.generation.lexicon import Language, language
 from adk_memorybank.generation.perspective import third_person
@@ -162,6 +162,10 @@ async def _statements(index: int, turn: Turn, welcome: frozenset[Secret]) -> lis
         if asked and asked.kind != "remember":
             if asked.what:
                 what, after = parted(asked.what, lexicon)
+                if after and is_dismissal(what):
+                    if kind(after, lexicon) == "personal":
+                        found.append(_Statement(after, index, code, "personal", True))
+                    continue
                 found.append(_Statement(_capped(what), index, code, "personal", False, forget=True))
                 if after and kind(after, lexicon) == "personal":
                     found.append(_Statement(after, index, code, "personal", True))

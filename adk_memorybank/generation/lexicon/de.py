@@ -141,7 +141,7 @@ LANGUAGE = Language(
         Slot("allergy", pattern(rf"\bich bin (?:allergisch|allergiker) (?:gegen|auf) {_VALUE}"), single=False),
         Slot("name", pattern(r"\bich heiße (?:jetzt )?(?P<value>[^,.;!?(]{1,40}?)(?= und | aber |\s*[,.;!?(]|\s*$)",
             r"\bmein name ist (?:jetzt )?(?P<value>[^,.;!?(]{1,40}?)(?= und | aber |\s*[,.;!?(]|\s*$)",
-            ),
+            )),
         Slot("name", pattern(
             r"^(?:bitte )?nenne? mich (?P<value>[^,.;!?(]{1,40}?)(?= und | aber |\s*[,.;!?(]|\s*$)"), firm=False),
         Slot("age", pattern(

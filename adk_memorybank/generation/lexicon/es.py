@@ -138,7 +138,7 @@ LANGUAGE = Language(
             single=False),
         Slot("name", pattern(r"\bme llamo (?P<value>[^,.;!?(]{1,40}?)(?= y | pero |\s*[,.;!?(]|\s*$)",
             r"\bmi nombre es (?P<value>[^,.;!?(]{1,40}?)(?= y | pero |\s*[,.;!?(]|\s*$)",
-            ),
+            )),
         Slot("name", pattern(r"^llámame (?P<value>[^,.;!?(]{1,40}?)(?= y | pero |\s*[,.;!?(]|\s*$)"), firm=False),
         Slot("age", pattern(r"\b(?:tengo|he cumplido|cumplí)(?: ahora| ya)? (?P<value>\d{1,3}) años\b(?! de\b)")),
         Slot("birthday", pattern(rf"\bmi cumpleaños es(?: el)? {_VALUE}")),

@@ -149,7 +149,7 @@ LANGUAGE = Language(
             single=False),
         Slot("name", pattern(r"\bje m['’]appelle (?P<value>[^,.;!?(]{1,40}?)(?= et | mais |\s*[,.;!?(]|\s*$)",
             r"\bmon (?:pré)?nom est (?P<value>[^,.;!?(]{1,40}?)(?= et | mais |\s*[,.;!?(]|\s*$)",
-            ),
+            )),
         Slot("name", pattern(r"^appelle-moi (?P<value>[^,.;!?(]{1,40}?)(?= et | mais |\s*[,.;!?(]|\s*$)"), firm=False),
         Slot("age", pattern(r"\bj['’]ai(?: maintenant| déjà| eu)? (?P<value>\d{1,3}) ans\b(?! d[e'’])")),
         Slot("birthday", pattern(rf"\bmon anniversaire est(?: le)? {_VALUE}")),

@@ -165,7 +165,7 @@ LANGUAGE = Language(
             single=False),
         Slot("name", pattern(r"\bmi chiamo (?P<value>[^,.;!?(]{1,40}?)(?= e | ma |\s*[,.;!?(]|\s*$)",
             r"\bil mio nome è (?P<value>[^,.;!?(]{1,40}?)(?= e | ma |\s*[,.;!?(]|\s*$)",
-            ),
+            )),
         Slot("name", pattern(r"^chiamami (?P<value>[^,.;!?(]{1,40}?)(?= e | ma |\s*[,.;!?(]|\s*$)"), firm=False),
         Slot("age", pattern(r"\bho(?: ora| già| appena)? (?P<value>\d{1,3}) anni\b(?! d[i'’])",
             r"\bho (?:appena )?compiuto (?P<value>\d{1,3}) anni\b")),

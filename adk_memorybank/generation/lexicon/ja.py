@@ -63,7 +63,7 @@ LANGUAGE = Language(
         Slot("avoids", pattern(rf"{_I}{_V}(?:は|を)(?:食べ|飲み|飲ま)(?:ない|ません|られない|られません)"), single=False),
         Slot("allergy", pattern(r"(?P<value>[^、。はが]{1,12}?)アレルギー"), single=False),
         Slot("name", pattern(rf"(?:私|僕|俺)?の?名前は{_V}(?:です|だ|と)", rf"(?:私|僕|俺)は{_V}と(?:申し|いい|言い)",
-            ),
+            )),
         Slot("name", pattern(r"^(?P<value>[^、。は]{1,12})と呼んで"), firm=False),
         Slot("age", pattern(r"(?P<value>\d{1,3})(?:歳|才)(?:です|だ|になり|になっ|$)")),
         Slot("birthday", pattern(rf"誕生日は{_V}(?:です|だ|$)")),

@@ -143,7 +143,7 @@ LANGUAGE = Language(
         Slot("allergy", pattern(rf"^(?:eu )?sou (?:alérgic[oa]|intolerante) (?:ao?|à|aos|às) {_VALUE}"), single=False),
         Slot("name", pattern(r"\b(?:me chamo|chamo-me) (?P<value>[^,.;!?(]{1,40}?)(?= e | mas |\s*[,.;!?(]|\s*$)",
             r"\bmeu nome é (?P<value>[^,.;!?(]{1,40}?)(?= e | mas |\s*[,.;!?(]|\s*$)",
-            ),
+            )),
         Slot("name", pattern(r"^(?:me chame|me chama|chame-me|chama-me)(?: de)? (?P<value>[^,.;!?(]{1,40}?)(?= e | mas |\s*[,.;!?(]"
             r"|\s*$)"), firm=False),
         Slot("age", pattern(r"\b(?:tenho|fiz|completei)(?: agora| já)? (?P<value>\d{1,3}) anos\b(?! de\b)")),
