@@ -28,7 +28,9 @@ _FUTURE = re.compile(
     re.IGNORECASE,
 )
 _LONGEST_DISTANCE = 1000
-_HUNDREDS = frozenset("hundred thousand forty fifty sixty seventy eighty ninety and двадцать тридцать сорок сто".split())
+_HUNDREDS = frozenset(
+    "hundred thousand forty fifty sixty seventy eighty ninety and двадцать тридцать сорок сто".split()
+)
 
 
 def resolve(text: str, time: datetime | None, code: str) -> str:
@@ -66,7 +68,11 @@ def _pattern(code: str) -> re.Pattern[str]:
     table = lexicon.dates
     edge = (r"(?<![\w'’-])", r"(?![\w-])") if lexicon.spaced and code not in ("ko", "ru") else ("", "")
     # Of a longer number the last part says something else.
-    before = "" if lexicon.spaced and code != "ko" else rf"(?<![{''.join(sorted(set(''.join(table.numbers))))}百千万億亿半数几零〇])"
+    before = (
+        ""
+        if lexicon.spaced and code != "ko"
+        else rf"(?<![{''.join(sorted(set(''.join(table.numbers))))}百千万億亿半数几零〇])"
+    )
     number, unit = rf"(?<!\d)(?<!\d[.,]){before}(?:\d{{1,3}}|{_any(table.numbers)})(?!\d)", _any(table.units)
     weekday = _any(table.weekdays)
     named = "|".join(
@@ -154,7 +160,11 @@ def _distance(phrase: str, sign: int, today: date, lexicon: Language, text: str)
 def _is_longer(before: str, table: DateWords) -> bool:
     """Whether the number in front is the end of a longer one ("twenty two years ago")."""
     last = re.search(r"([^\W_]+)\s+$", before)
-    return bool(last) and (last[1].isdigit() or table.numbers.get(last[1].casefold(), 0) > 9 or last[1] in _HUNDREDS) if last else False
+    return (
+        bool(last) and (last[1].isdigit() or table.numbers.get(last[1].casefold(), 0) > 9 or last[1] in _HUNDREDS)
+        if last
+        else False
+    )
 
 
 def _bounded(name: str, lexicon: Language) -> str:

@@ -29,10 +29,12 @@ _DATED = re.compile(
     re.IGNORECASE,
 )
 _FAVOURITE = re.compile(
-    r"\bfavou?rites?\b|\bpr[eé]f[eé]r[a-zé]+\b|\bpreferid[oa]s?\b|\bfavorit[oa]s?\b|最喜欢的?|最爱的?|好きな", re.IGNORECASE
+    r"\bfavou?rites?\b|\bpr[eé]f[eé]r[a-zé]+\b|\bpreferid[oa]s?\b|\bfavorit[oa]s?\b|最喜欢的?|最爱的?|好きな",
+    re.IGNORECASE,
 )
 _ONE_NOUN = re.compile(
-    r"\b(?P<of>e-?mail|home|postal|phone|mobile|telephone|job) (?P<what>address(?:es)?|numbers?|titles?)\b", re.IGNORECASE
+    r"\b(?P<of>e-?mail|home|postal|phone|mobile|telephone|job) (?P<what>address(?:es)?|numbers?|titles?)\b",
+    re.IGNORECASE,
 )
 _FOODS = frozenset(
     "peanut nut hazelnut walnut almond cashew milk egg gluten wheat soy fish shellfish shrimp prawn crab lobster seafood dairy "

@@ -41,8 +41,10 @@ def takes_place(fact: Profile, memory: Profile, mine: Claim, other: Claim) -> bo
     if fact.negated:
         return False
     changed = bool(words.CHANGED.search(fact.text))
-    return _fits(fact, mine, changed=changed) and _fits(memory, other, changed=changed) and _excludes(
-        fact, memory, mine, other, changed=changed
+    return (
+        _fits(fact, mine, changed=changed)
+        and _fits(memory, other, changed=changed)
+        and _excludes(fact, memory, mine, other, changed=changed)
     )
 
 
@@ -150,7 +152,7 @@ def _is_country(value: str) -> bool:
 def _is_name(said: Profile, value: str, *, changed: bool) -> bool:
     if said.code in ("zh", "ja", "ko"):
         return not words.NO_NAMES_UNSPACED.search(value)
-    parts = [part for part in re.split(r"[\s'’]+", value.strip(" .\"")) if part]
+    parts = [part for part in re.split(r"[\s'’]+", value.strip(' ."')) if part]
     if not parts or len(parts) > _LONGEST_NAME or any(part.casefold() in words.NO_NAMES for part in parts):
         return False
     if said.text == said.text.casefold():

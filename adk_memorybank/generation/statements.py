@@ -23,7 +23,8 @@ _MOODS = frozenset(
 )
 _MINIMUM_SIGNS = 4
 _AGREED = re.compile(
-    r"^(?:(?:ok(?:ay)?|alright|all right|great|perfect|fine|va bene|vale|d['’]accord|gut|tá|bom)\b,? )+(?:then )?", re.IGNORECASE
+    r"^(?:(?:ok(?:ay)?|alright|all right|great|perfect|fine|va bene|vale|d['’]accord|gut|tá|bom)\b,? )+(?:then )?",
+    re.IGNORECASE,
 )
 
 

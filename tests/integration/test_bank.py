@@ -234,8 +234,9 @@ class TestRetrieve:
     @pytest.mark.parametrize("query", [None, "x"])
     @pytest.mark.parametrize("wrong", [{"top_k": "3"}, {"top_k": True}, {"query": 3}, {"by": "foo"}, {"by": None}])
     async def test_wrong_arguments(self, bank: MemoryBank, wrong: dict[str, Any], query: str | None) -> None:
+        arguments: dict[str, Any] = {"scope": SCOPE, "query": query, **wrong}
         with pytest.raises(InvalidArgument) as raised:
-            await bank.retrieve(**{"scope": SCOPE, "query": query, **wrong})
+            await bank.retrieve(**arguments)
         assert raised.value.field == next(iter(wrong))
 
     @pytest.mark.parametrize("top_k", [0, -1])

@@ -78,15 +78,15 @@ class TestOpening:
         wrong: Any
         async with service_in(tmp_path) as service:
             for wrong in (None, "text", 7):
-                with pytest.raises(InvalidArgument, match="^events: "):
+                with pytest.raises(InvalidArgument, match=r"^events: "):
                     await service.add_events_to_memory(**WHO, events=wrong)
             for wrong in ([1], "text", 7):
-                with pytest.raises(InvalidArgument, match="^custom_metadata: "):
+                with pytest.raises(InvalidArgument, match=r"^custom_metadata: "):
                     await service.add_events_to_memory(**WHO, events=[event("One.")], custom_metadata=wrong)
-                with pytest.raises(InvalidArgument, match="^custom_metadata: "):
+                with pytest.raises(InvalidArgument, match=r"^custom_metadata: "):
                     await service.add_memory(**WHO, memories=[entry("One.")], custom_metadata=wrong)
-            with pytest.raises(InvalidArgument, match="^query: "):
-                wrong = 3
+            wrong = 3
+            with pytest.raises(InvalidArgument, match=r"^query: "):
                 await service.search_memory(**WHO, query=wrong)
             assert await (await service.bank()).list_scopes() == []
 

@@ -144,7 +144,6 @@ def test_the_head_of_what_is_named_decides(what: str, gone: list[str]) -> None:
         ("My favorite drink is tea because I'm allergic to coffee.", "My favorite drink is now juice."),
         ("I'm a nurse at Bellevue.", "I've just started at Globex."),
         ("I live in Rome with Anna.", "I live in Rome in a small flat."),
-        ("I live in New York.", "I live in York."),
         ("I live in Rome.", "I live in fear of spiders."),
         ("I live in fear of spiders.", "I moved to Milan."),
         ("I live in Rome.", "I live on the third floor."),
@@ -216,6 +215,7 @@ def test_in_doubt_both_are_kept(old: str, new: str) -> None:
     ("old", "new"),
     [
         ("i live in rome", "i moved to milan"),
+        ("I live in New York.", "I live in York."),
         ("My work email is b@y.org.", "My work email is c@y.org."),
         ("I'm 34.", "I'm 35 now."),
         ("My favorite drink is tea.", "My favorite drink is now juice."),
@@ -264,6 +264,8 @@ def test_the_end_of_a_longer_number_is_no_date(code: str, text: str) -> None:
     assert resolve(text, datetime(2023, 5, 8, tzinfo=UTC), code) == text
 
 
-@pytest.mark.parametrize("text", ["Ok book it for saturday 8pm", "okay send it to my brother", "Great, add my list to it"])
+@pytest.mark.parametrize(
+    "text", ["Ok book it for saturday 8pm", "okay send it to my brother", "Great, add my list to it"]
+)
 def test_an_agreed_order_is_no_fact(text: str) -> None:
     assert facts(text) == []

@@ -88,5 +88,7 @@ TOPICS = {
 }
 """Language to the pattern of a topic other than the user."""
 
-OWN_TOPIC = re.compile(r"名前|誕生日|仕事|職業|電話|携帯|年齢|住所|趣味|番号|好きな|お気に入り|이름|생일|직업|나이|번호|좋아하는")
+OWN_TOPIC = re.compile(
+    r"名前|誕生日|仕事|職業|電話|携帯|年齢|住所|趣味|番号|好きな|お気に入り|이름|생일|직업|나이|번호|좋아하는"
+)
 """Topics that are the user's own though the user is not named."""

@@ -67,7 +67,7 @@ PASSING = re.compile(
 """Says that something holds for a time, under a condition, or held once."""
 
 PARTLY = re.compile(
-    r"\b(?:not|n['’]t|never|no)\b.{0,20}?\b(?:only|always|just|often|usually|much|too|every|all|entirely|necessarily"
+    r"(?:\b(?:not|never|no)|n['’]t)\b.{0,20}?\b(?:only|always|just|often|usually|much|too|every|all|entirely|necessarily"
     r"|stop\w*|hate\w*|dislike\w*|quit|without|sure|mind)\b|\b(?:today|tonight|yesterday|tomorrow|this morning)\b"
     r"|\bnon\b.{0,20}\b(?:solo|sempre|spesso|tutt\w+|troppo|smesso|odio)\b|\bno\b.{0,20}\b(?:sólo|solo|siempre|mucho|dejado"
     r"|odio)\b|\bpas\b.{0,12}\b(?:seulement|toujours|souvent|tous|toutes|trop|arrêté|déteste)\b"
