@@ -16,7 +16,7 @@ export REQUIRE
 ADK2 := .venv
 ADK1 := .venv-adk1
 ENVIRONMENT_OF_LOCKS := .venv-lock
-PYTEST := -m pytest -n $(WORKERS) --dist loadfile -rs $(PYTEST_ARGS)
+PYTEST := -m pytest -n $(WORKERS) --dist loadfile -rfEs $(PYTEST_ARGS)
 
 .PHONY: help demo test check test-all test-adk1 bench lock clean
 

@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeVar
 
 from adk_memorybank.clock import Clock
 from adk_memorybank.errors import FailedPrecondition, MemoryBankError, NotFound
+from adk_memorybank.generation.attributes import clear_cache
 from adk_memorybank.operations.queue import Queue, Work
 from adk_memorybank.operations.streams import Streams
 from adk_memorybank.operations.worker import Worker
@@ -113,7 +114,7 @@ class Engine:
         self.searcher = Searcher(self.database, self.reader)
         logger.info("the memory bank's store is %s", self.folder.path)
         if not await self._own() and not self._waits_for_another:
-            logger.warning("%s", self._why_not())
+            logger.warning("%s", self._why_not() if lost_at_fork() else self.folder.in_use_briefly())
         self._start(self._keep_house())
 
     @property
@@ -306,6 +307,7 @@ class Engine:
             forgotten = await forgetting.forget_scope(connection, scope=scope)
             await self.database.note_erasure(connection)
         self.reader.drop(bank_id=scope.bank_id, scope_id=scope.id)
+        clear_cache()  # statements that the rules have read lately
         await self.erase()
         return forgotten
 

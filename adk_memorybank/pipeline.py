@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -27,14 +28,15 @@ from adk_memorybank.generation.generator import (
     FieldValue,
     Turn,
 )
+from adk_memorybank.generation.secrets import announces_secret, contains_secret
 from adk_memorybank.generation.topics import may_be_kept
 from adk_memorybank.generation.transcript import read_turns
 from adk_memorybank.operations.queue import Queue, Work
 from adk_memorybank.operations.streams import Streams
 from adk_memorybank.options import GenerationOptions, MetadataMergeStrategy
 from adk_memorybank.parts import BankParts
-from adk_memorybank.planning import change_of, examples_of, field_changes, topics_of
-from adk_memorybank.resources import Memory
+from adk_memorybank.planning import change_of, examples_of, field_changes, said_at, topics_of
+from adk_memorybank.resources import Action, Memory
 from adk_memorybank.retrieval import ranking, words
 from adk_memorybank.retrieval.reader import ViewReader
 from adk_memorybank.storage import changes, records, wishes
@@ -111,6 +113,12 @@ class Pipeline:
                 applied = await self._consolidate(work, bank, turns, facts, values, vectors, notes)
             except changes.Conflict:
                 continue  # somebody corrected a memory meanwhile: decide again on what is there now
+            done = Counter(change.action for change in applied)
+            logger.info(
+                "operation %s: %d created, %d updated, %d deleted",
+                work.id,
+                *(done[action] for action in (Action.CREATED, Action.UPDATED, Action.DELETED)),
+            )
             try:
                 await self._keep_vectors(applied, bank, facts, vectors)
             except Exception as error:  # noqa: BLE001  the operation has ended: no fault can undo that
@@ -178,7 +186,7 @@ class Pipeline:
         """The wishes to forget among what was said."""
         found = [(fact.time, keys) for fact in facts if fact.forget for keys in keys_of_wish(fact.fact)]
         found += [(one.time, frozenset({_field_key(one)})) for one in values if one.forget and one.value is None]
-        return [Wish(self._hashed(work, keys), time or now) for time, keys in found]
+        return [Wish(self._hashed(work, keys), min(time or now, now)) for time, keys in found]
 
     def _hashed(self, work: Work, keys: Iterable[str]) -> frozenset[str]:
         return wishes.hashed(keys, secret=self._database.secret, scope_id=work.scope_id)
@@ -230,6 +238,7 @@ class Pipeline:
             change_of(decision, target, facts=facts, turns=turns, bank=bank, options=work.options, now=now)
             for decision, target in decided
         ]
+        secret = await asyncio.to_thread(_with_secrets, turns)
         async with self._database.write() as connection:
             if not await self._queue.is_current(connection, work=work):
                 raise Cancelled("it was cancelled, or its scope was forgotten, while it ran")
@@ -244,7 +253,9 @@ class Pipeline:
             asked = self._wishes(work, facts, values, now)
             await wishes.add_wishes(connection, scope_id=scope.id, wishes=asked, now=now)
             await self._queue.finish(connection, work=work, applied=applied, notes=notes)
-            await self._streams.finish(connection, work=work, default_rule=bank.config.generation_config.default_rule)
+            await self._streams.finish(
+                connection, work=work, default_rule=bank.config.generation_config.default_rule, secret=secret
+            )
         return applied
 
     async def _candidates(
@@ -290,7 +301,7 @@ class Pipeline:
                 Candidate(
                     fact=memory.fact,
                     topics=tuple(memory.topics),
-                    time=memory.event_time,
+                    time=said_at(memory),
                     earlier=earlier.get(memory.id, ()),
                     vector=view.vectors[place] if view.has_vector[place] else None,
                 )
@@ -316,6 +327,16 @@ class Pipeline:
             if change.fact_version is not None
         }
         await self._reader.keep(bank_id=bank.id, vectors=named)
+
+
+def _with_secrets(turns: Sequence[Turn]) -> set[tuple[str, str]]:
+    """The new turns that give a secret away, by session and event id; also the answer to one that ends by naming it."""
+    before = ["", *(turn.text for turn in turns)]
+    return {
+        (turn.session_id, turn.event_id)
+        for last, turn in zip(before, turns, strict=False)
+        if turn.new and (contains_secret(turn.text) or announces_secret(last))
+    }
 
 
 def _field_key(value: FieldValue) -> str:

@@ -82,12 +82,20 @@ def field_changes(
             fields[key],
             present=memory is not None,
             current=None if memory is None else value_of(memory, key[1]),
-            time=None if memory is None else memory.event_time,
+            time=None if memory is None else said_at(memory),
             notes=notes,
         )
         if settled is not None:
             made.append(_field_change(settled, key, memory, turns=turns, bank=bank, options=options, now=now))
     return made, notes
+
+
+def said_at(memory: Memory) -> datetime | None:
+    """When the newest source of a memory was said: at the latest when the memory was written.
+
+    A wrong clock dates events in the future. What is said after them would never take their place.
+    """
+    return memory.event_time and min(memory.event_time, memory.update_time)
 
 
 def _field_change(

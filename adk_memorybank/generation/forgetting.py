@@ -24,8 +24,8 @@ _LIMITED = re.compile(
     re.IGNORECASE,
 )
 _DATED = re.compile(
-    r"\b(?:today|yesterday|tonight|this (?:morning|week|month)|last (?:\w+)|oggi|ieri|hoy|ayer|aujourd['’]hui|hier|heute"
-    r"|gestern|hoje|ontem|сегодня|вчера)\W*$|今天|昨天|今日|昨日|오늘|어제",
+    r"\b(?:today|yesterday|tonight|this (?:morning|week|month)|last (?:\w+)|oggi|ieri|hoy|ayer|aujourd['’]hui|hier"
+    r"|heute|gestern|hoje|ontem|сегодня|вчера)\W*$|今天|昨天|今日|昨日|오늘|어제",
     re.IGNORECASE,
 )
 _FAVOURITE = re.compile(
@@ -37,8 +37,9 @@ _ONE_NOUN = re.compile(
     re.IGNORECASE,
 )
 _FOODS = frozenset(
-    "peanut nut hazelnut walnut almond cashew milk egg gluten wheat soy fish shellfish shrimp prawn crab lobster seafood dairy "
-    "lactose cheese sesame strawberry strawberri kiwi celery tomato banana apple mustard mushroom garlic onion chocolate".split()
+    "peanut nut hazelnut walnut almond cashew milk egg gluten wheat soy fish shellfish shrimp prawn crab lobster "
+    "seafood dairy lactose cheese sesame strawberry kiwi celery tomato banana apple mustard mushroom garlic onion"
+    " chocolate".split()
 )
 _HEAD_LAST = frozenset(("en", "de", "zh", "ja", "ko"))
 _GROUPS: dict[str, frozenset[str]] = {
@@ -126,7 +127,7 @@ class Request:
             held = [claim for claim in claims if claim.attribute.split(":")[0] in self.attributes]
             if not self.words:
                 return memory.subject[0] == "user" and bool(held)
-            if self.words == {"food"} and self.attributes == {"allergy"}:
+            if self.words == frozenset(("food",)) and self.attributes == frozenset(("allergy",)):
                 return bool(held) and all(claim.value <= _FOODS for claim in held)
             return bool(held) and (self.words - {"food"} or self.words) <= memory.words
         wanted = self.words

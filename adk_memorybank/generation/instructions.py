@@ -35,7 +35,8 @@ _POINTER = re.compile(
 )
 
 _DISMISSAL = re.compile(
-    r"^(?:about )?(?:everything|all(?: of (?:it|that))?|anything|me|us|tutto|me|todo|tout|moi|alles|mich|tudo|mim|вс[её]|меня"
+    r"^(?:about )?(?:everything|all(?: of (?:it|that))?|anything|me|us|tutto|me|todo|tout|moi|alles|mich|tudo|mim"
+    r"|вс[её]|меня"
     r"|一切|所有|全部|すべて|전부|모두)$",
     re.IGNORECASE,
 )

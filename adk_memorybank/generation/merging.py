@@ -1,8 +1,9 @@
 """How facts are merged with the memories that are there, and among each other.
 
-Subject and attribute decide; a memory gives way only where that is unmistakable (`replacing`). Nearness of vectors only proposes: two facts that must stay apart are often nearer than
-an old value and its successor. Facts are taken in the order of their time, so that of two values the later one stays,
-and a statement older than the memory that it contradicts changes nothing.
+Subject and attribute decide; a memory gives way only where that is unmistakable (`replacing`). Nearness of vectors
+only proposes: two facts that must stay apart are often nearer than an old value and its successor. Facts are taken in
+the order of their time, so that of two values the later one stays, and a statement older than the memory that it
+contradicts changes nothing.
 """
 
 from __future__ import annotations

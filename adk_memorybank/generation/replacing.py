@@ -73,8 +73,8 @@ def moved_on(fact: Profile, memory: Profile) -> bool:
     """The same words with one figure or name changed, and a word that says that this is so now."""
     if not words.NOW.search(fact.text) or fact.negated or memory.negated or fact.additive or memory.additive:
         return False
-    one = [word for word in re.findall(r"[\w'’-]+", words.NOW.sub(" ", fact.text))]
-    two = [word for word in re.findall(r"[\w'’-]+", words.NOW.sub(" ", memory.text))]
+    one: list[str] = re.findall(r"[\w'’-]+", words.NOW.sub(" ", fact.text))
+    two: list[str] = re.findall(r"[\w'’-]+", words.NOW.sub(" ", memory.text))
     if len(one) != len(two) or not re.match(r"(?:my|our|the)\b", fact.plain):
         return False
     apart = [at for at, (new, old) in enumerate(zip(one, two, strict=True)) if new.casefold() != old.casefold()]

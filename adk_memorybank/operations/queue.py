@@ -35,6 +35,7 @@ PATIENCE = timedelta(hours=24)
 """How long passing faults are borne before they count as permanent."""
 MOST_STARTS = 3
 """Starts without an end (the process died each time) after which an operation is not started again."""
+_RUNS_ALONE = operations.c.starts >= MOST_STARTS - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,8 @@ class Work:
     direct_memories: list[dict[str, Any]] | None
     attempts: int
     first_fault_time: datetime | None
+    alone: bool = False
+    """Whether nothing may run beside it: the process died each time it was started, and its next start is the last."""
 
 
 class Queue:
@@ -105,7 +108,11 @@ class Queue:
             return [row.bank_id for row in await connection.execute(query)]
 
     async def claim(self, *, banks: Collection[str], busy: Collection[int], most: int) -> list[Work]:
-        """Takes the next operations of these banks, at most one of a scope that is not busy, and counts their start."""
+        """Takes the next operations of these banks, at most one of a scope that is not busy, and counts their start.
+
+        One that is to run alone is taken before others where no scope is busy, and else left: so that the one for
+        which the process dies takes no other with it at its last start.
+        """
         now = to_micros(self._clock.now())
         waiting = (
             select(func.min(operations.c.seq))
@@ -115,14 +122,18 @@ class Queue:
         query = (
             select(operations)
             .where(operations.c.seq.in_(waiting), operations.c.due_time <= now)
-            .order_by(operations.c.seq)
+            .order_by(_RUNS_ALONE.desc(), operations.c.seq)
             .limit(most)
         )
+        if busy:
+            query = query.where(~_RUNS_ALONE)
         async with self._database.read() as connection:
             if (await connection.execute(query.limit(1))).first() is None:
                 return []
         async with self._database.write() as connection:
             rows = (await connection.execute(query)).all()
+            if rows and _work(rows[0]).alone:
+                rows = rows[:1]
             for row in rows:
                 await connection.execute(
                     update(operations)
@@ -371,6 +382,7 @@ def _work(row: Row[Any]) -> Work:
         direct_memories=row.direct_memories,
         attempts=row.attempts,
         first_fault_time=None if row.first_fault_time is None else from_micros(row.first_fault_time),
+        alone=row.starts >= MOST_STARTS - 1,
     )
 
 

@@ -6,7 +6,7 @@ import hashlib
 import hmac
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -234,9 +234,18 @@ class Streams:
         )
 
     async def finish(
-        self, connection: AsyncConnection, *, work: Work, default_rule: GenerationRule | None = None
+        self,
+        connection: AsyncConnection,
+        *,
+        work: Work,
+        default_rule: GenerationRule | None = None,
+        secret: Collection[tuple[str, str]] = (),
     ) -> None:
-        """Marks an operation's events as read, and drops the text that is neither cited nor context for the next."""
+        """Marks an operation's events as read, and drops the text that is neither cited nor context for the next.
+
+        Args:
+            secret: events whose text is no context either, by session and event id.
+        """
         of_operation = events.c.operation_id == work.id
         await connection.execute(update(events).where(of_operation).values(state="read"))
         # What was shown is not kept as a source's text is: nothing reads it again.
@@ -244,6 +253,11 @@ class Streams:
             texts = [part for part in row.content or () if isinstance(part, str)]
             if row.content is not None and len(texts) < len(row.content):
                 await connection.execute(update(events).where(events.c.id == row.id).values(content=texts))
+        for session_id, event_id in secret:
+            named = (events.c.session_id == session_id) & (events.c.event_id == event_id)
+            await connection.execute(
+                update(events).where(of_operation, named, events.c.cited == 0).values(content=None)
+            )
         if work.stream_id is None:
             return
         kept = 0 if work.kind == "generate" else await self._overlap(connection, work.stream_id, default_rule)

@@ -97,7 +97,7 @@ class Worker:
 
     async def _start_some(self) -> None:
         free = WIDTH - len(self._running)
-        if free <= 0:
+        if free <= 0 or any(work.alone for work, _ in self._running.values()):
             return
         for work in await self._queue.claim(banks=list(self._banks), busy=list(self._running), most=free):
             self._running[work.scope_id] = (work, asyncio.create_task(self._see_to(work)))

@@ -83,6 +83,13 @@ class Folder:
         except (OSError, ValueError, KeyError):
             return "another process"
 
+    def in_use_briefly(self) -> str:
+        """Who owns the folder and what works beside them, for the log."""
+        owner = self.owner().partition(" (")[0]
+        return (
+            f"{self.path} is owned by {owner}: adding, listing and forgetting work here, searching by meaning doesn't"
+        )
+
     def in_use(self) -> StoreInUse:
         """The error that says who owns the folder and what to do about it."""
         return StoreInUse(

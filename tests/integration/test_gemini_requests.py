@@ -83,8 +83,11 @@ def _serving() -> Generator[Google]:
         def log_message(self, format: str, *args: Any) -> None:
             """Nothing to the terminal."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
+    class Server(ThreadingHTTPServer):
+        daemon_threads = True
+        request_queue_size = 128  # of five, as is the default, a burst of connections is reset
+
+    server = Server(("127.0.0.1", 0), Handler)
     google = Google(f"http://127.0.0.1:{server.server_port}")
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()

@@ -364,7 +364,7 @@ LANGUAGE = Language(
                 rf"^my (?:new |current )?car(?: now)?(?:'s| is)(?: now)? an? (?P<value>\S.{{0,40}}?){_END}",
             rf"^i{_HAVE}{_ADV}(?:bought|got) a new car,? an? (?P<value>\S.{{0,40}}?){_END}")),
         Slot("phone", pattern(
-            r"^my (?:new |current )?(?:(?P<key>work|office|home|private|second|mobile|cell)\b ?)?(?:(?:phone|telephone)(?: number)?|number|(?<=mobile)|(?<=cell))(?: now)?(?:'s| is)(?: "
+            r"^my (?:new |current )?(?:(?P<key>work|office|home|private|second|mobile|cell)\b ?)?(?:(?:phone|telephone)(?: number)?|(?<=mobile )number|(?<=cell )number|(?<=mobile)|(?<=cell))(?: now)?(?:'s| is)(?: "
             r"now)? (?P<value>[+(]?\d[\d ()./-]+)")),
         Slot("email", pattern(
             r"^my (?:new |current )*(?:(?P<key>work|private|personal|school|office|business|second|other) )?e-?mail(?: address)?(?: now)?(?:'s| is)(?: now)? "
