@@ -104,7 +104,7 @@ class EngineClosed(FailedPrecondition):
     """The service was closed. Make a new one to go on."""
 
 
-_PASSING_CODES = {408, 429, 500, 502, 503, 504}
+_PASSING_CODES = {401, 403, 408, 429, 500, 502, 503, 504}  # 401 and 403: credentials, which a person can mend
 _PASSING_NAMES = {
     "TransportError",  # httpx and google.auth: the connection, or the credentials' refresh
     "GoogleAuthError",

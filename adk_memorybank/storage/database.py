@@ -17,7 +17,7 @@ from sqlalchemy.exc import DatabaseError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 from sqlalchemy.pool import AsyncAdaptedQueuePool
 
-from adk_memorybank.errors import FailedPrecondition
+from adk_memorybank.errors import EngineClosed, FailedPrecondition
 from adk_memorybank.storage import schema
 
 logger = logging.getLogger("google_adk.adk_memorybank.storage.database")
@@ -41,6 +41,7 @@ class Database:
         self._path = path
         self._write_lock = asyncio.Lock()
         self._erasing = asyncio.Lock()
+        self._closing = False
         self._writer = self._make_engine(size=1, begin="BEGIN IMMEDIATE", query_only=False)
         self._reader = self._make_engine(size=_READERS, begin="BEGIN", query_only=True)
         self.secret = b""
@@ -110,9 +111,16 @@ class Database:
 
     @asynccontextmanager
     async def write(self) -> AsyncGenerator[AsyncConnection]:
-        """One transaction that may write: all of it is committed at the end, or nothing."""
-        async with self._write_lock, self._writer.begin() as connection:
-            yield connection
+        """One transaction that may write: all of it is committed at the end, or nothing.
+
+        Raises:
+            EngineClosed: the store was closed before the transaction began.
+        """
+        async with self._write_lock:
+            if self._closing:
+                raise EngineClosed("the store was closed")
+            async with self._writer.begin() as connection:
+                yield connection
 
     @asynccontextmanager
     async def read(self) -> AsyncGenerator[AsyncConnection]:
@@ -174,8 +182,14 @@ class Database:
             await asyncio.sleep(0.05)
 
     async def close(self) -> None:
+        """Closes the connections once the transaction in flight has ended.
+
+        A connection that is closed in the midst of one would keep the file locked for as long as its thread lives.
+        """
+        self._closing = True
+        async with self._write_lock:
+            await self._writer.dispose()
         await self._reader.dispose()
-        await self._writer.dispose()
 
 
 def insert_new(table: Table) -> Any:

@@ -24,7 +24,7 @@ else:
 
 
 class Folder:
-    """The folder that holds `memory.db`, `chroma/`, `lock` and `owner.json`.
+    """The folder that holds `memory.db`, `chroma/`, `lock` and `owner.json`; after a damage also `chroma.broken-…`.
 
     The lock guards Chroma and the worker, not the records: those may be opened by any process.
     """

@@ -165,6 +165,47 @@ class TestKilled:
             assert await facts(memory) == numbered(2)
             assert await bank.operations.list(failed=True) == []
 
+    async def test_only_the_operation_for_which_the_process_dies_fails(self, tmp_path: Path) -> None:
+        folder = tmp_path / "m"
+        generator = HeldGenerator()
+        memory = service(folder, generator)
+        users = ["ada", "bob", "poisoned", "cid", "dan"]
+        for user in users:
+            await memory.add_session_to_memory(session([f"{user} likes tea"], user=user))
+        await generator.begun(len(users))
+        await memory.close(timeout=0)
+        assert rows(folder, "SELECT DISTINCT state, starts FROM operations") == [("pending", 0)]
+        for left in (5, 5, 3):  # the third time they run one by one, and those before it end well
+            async with child_of(folder, generator="poisoned") as process:
+                await process.gone()
+            assert rows(folder, "SELECT count(*) FROM operations WHERE state != 'done'") == [(left,)]
+        async with opened(folder) as memory:
+            bank = await memory.bank()
+            await settle(memory)
+            (failed,) = await bank.operations.list(failed=True)
+            assert failed.scope["user_id"] == "poisoned"
+            for user in users:
+                assert await facts(memory, user=user) == ([] if user == "poisoned" else [f"{user} likes tea"])
+
+    async def test_beside_one_that_is_to_run_alone_nothing_runs(self, tmp_path: Path) -> None:
+        folder = tmp_path / "m"
+        generator = HeldGenerator()
+        memory = service(folder, generator)
+        for user in ("ada", "bob", "cid"):
+            await memory.add_session_to_memory(session([user], user=user))
+        await generator.begun(3)
+        await memory.close(timeout=0)
+        write(folder, "UPDATE operations SET starts = 2 WHERE seq = 3")
+        generator = HeldGenerator()
+        async with opened(folder, generator) as memory:
+            await generator.begun()
+            await memory.add_session_to_memory(session(["dan"], user="dan"))
+            await asyncio.sleep(1)
+            assert generator.extractions == [["cid"]]
+            generator.let_go()
+            await settle(memory)
+            assert len(generator.extractions) == 4
+
     async def test_a_close_in_the_middle_is_no_start(self, tmp_path: Path) -> None:
         folder = tmp_path / "m"
         for _ in range(5):

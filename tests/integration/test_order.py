@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -104,6 +105,36 @@ async def test_a_wish_is_kept_for_a_year(tmp_path: Path) -> None:
         clock.advance(timedelta(seconds=1))
         await banks.engine.call(banks.engine._sweep())
         assert rows(tmp_path, "SELECT count(*) FROM forget_requests") == [(0,)]
+
+
+async def test_what_a_wrong_clock_dates_in_the_future_is_replaced_and_forgotten_like_the_rest() -> None:
+    clock = ManualClock()
+    schema = {"type": "object", "properties": {"age": {"type": "integer"}}}
+    config = {"structured_memory_configs": [{"schema_configs": [{"id": "person", "memory_schema": schema}]}]}
+    async with temporary_banks(model="offline", clock=clock) as banks:
+        bank = await banks.create(managed_semantic_memory_config=config)
+
+        async def say_now(text: str, *, ahead: timedelta = timedelta()) -> list[str]:
+            await generate(bank, said(text, time=clock.now() + ahead))
+            clock.advance(timedelta(minutes=1))
+            return await current(bank)
+
+        async def ages() -> list[Any]:
+            return [one.profile for one in (await bank.retrieve_profiles(scope=SCOPE)).values()]
+
+        wrong = timedelta(days=9_000)
+        assert "I live in Rome." in await say_now("I live in Rome.", ahead=wrong)
+        await say_now("I'm 42 years old.", ahead=wrong)
+        assert await ages() == [{"age": 42}]
+        moved = await say_now("I live in Milan now.")
+        assert "I live in Rome." not in moved
+        assert any("Milan" in one for one in moved)
+        await say_now("I'm 43 years old.")
+        assert await ages() == [{"age": 43}]
+        await generate(bank, said("I live in Oslo.", time=clock.now() - timedelta(days=30)))
+        assert not any("Oslo" in one for one in await current(bank)), "what was said before stays older"
+        assert not any("live in" in one for one in await say_now("Forget where I live.", ahead=wrong))
+        assert "I live in Turin." in await say_now("I live in Turin.")
 
 
 async def test_a_field_of_a_profile() -> None:

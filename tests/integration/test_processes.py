@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from adk_memorybank.errors import StoreInUse
 from tests.integration.processes import Failed, child, child_of, run_script, script
 from tests.integration.stores import (
     APP,
@@ -134,6 +135,20 @@ class TestSecondProcess:
                 with pytest.raises(Exception, match=str(owner.pid)):
                     await memory.banks.reindex(name="default")
                 assert len(await bank.retrieve(scope=SCOPE)) == 3
+
+    async def test_it_is_told_in_one_line_and_at_length_when_it_is_in_the_way(
+        self, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        folder = tmp_path / "m"
+        async with child_of(folder) as owner, opened(folder) as memory:
+            assert [record.levelname for record in caplog.records] == ["WARNING"]
+            (brief,) = caplog.messages
+            assert brief.startswith(f"{folder} is owned by process {owner.pid}: adding, listing and forgetting work")
+            with pytest.raises(StoreInUse) as caught:
+                await search(memory, "number")
+            with pytest.raises(StoreInUse):
+                await search(memory, "number")
+            assert caplog.messages == [brief, str(caught.value)]
 
     async def test_both_search_the_right_way_round(self, tmp_path: Path) -> None:
         folder = tmp_path / "m"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from tests.integration.answering import (
     generate,
     instruction,
 )
+from tests.integration.stores import ended_well, opened, rows, session
 
 CODE = "My door code is 4711."
 CARD = "My card number is 4111 1111 1111 1111."
@@ -94,6 +96,27 @@ async def test_a_field_that_asks_for_it() -> None:
         found = await bank.retrieve_profiles(scope=SCOPE)
         assert found["home"].profile == {"doorCode": "door code: 4711", "card": "4111 1111 1111 1111"}
         assert "except for what the field doorCode and the field card ask for." in instruction(llm.requests[0])
+
+
+@pytest.mark.parametrize("config", [{}, ASKING])
+async def test_no_secret_stays_as_what_was_read_before(tmp_path: Path, config: Any) -> None:
+    told = ["My PIN is 4821.", CARD, PASSWORD, f"A long story. {'So it went on. ' * 2_000}{PASSWORD}"]
+    answered = ["Here is my password:", "correct-horse-battery"]
+    for number, text in enumerate([*told, "\n".join(answered)]):
+        folder = tmp_path / str(number)
+        async with opened(folder, "offline", config=config) as memory:
+            await memory.add_session_to_memory(session([TEA, *text.split("\n")]))
+            assert ended_well(await memory.flush())
+            kept = str(rows(folder, "SELECT * FROM events"))
+            assert not any(secret in kept for secret in ("4821", "4111", "hunter2", "correct-horse"))
+            assert TEA in kept
+            await memory.add_session_to_memory(session([TEA, *text.split("\n"), "I like rice."]))
+            assert ended_well(await memory.flush())
+            assert "I like rice." in str(rows(folder, "SELECT content FROM events"))
+    async with opened(tmp_path / "asked", "offline", config=ASKING) as memory:
+        await memory.add_session_to_memory(session([CODE]))
+        assert ended_well(await memory.flush())
+        assert CODE in str(rows(tmp_path / "asked", "SELECT content FROM events")), "a memory cites it"
 
 
 @pytest.mark.parametrize(

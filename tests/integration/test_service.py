@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -147,6 +148,24 @@ class TestFlush:
             await service.add_session_to_memory(session(event("Two.", id="2")))
             await flushed(service)
             assert await kept(service) == ["One.", "Two."], "its events went with the next operation"
+
+    async def test_what_each_operation_did_is_told(self, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+        caplog.set_level(logging.INFO, logger="google_adk.adk_memorybank")
+        async with service_in(tmp_path, model="offline") as service:
+            said: list[tuple[str, str]] = []
+            for text in ("I like green tea.", "I like green tea.", "Forget that I like green tea."):
+                await service.add_session_to_memory(session(text, id=f"s{len(said)}"))
+                (operation,) = await service.flush()
+                (told,) = [
+                    message for message in caplog.messages if f"{operation.name.rpartition('/')[2]}: " in message
+                ]
+                said.append((text, told.partition(": ")[2]))
+            assert [counts for _, counts in said] == [
+                "1 created, 0 updated, 0 deleted",
+                "0 created, 1 updated, 0 deleted",
+                "0 created, 0 updated, 1 deleted",
+            ]
+            assert "green tea" not in caplog.text
 
     async def test_a_forgotten_operation_is_left_out(self, tmp_path: Path) -> None:
         async with service_in(tmp_path, model=ScriptedGenerator([0.3])) as service:

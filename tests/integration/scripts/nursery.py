@@ -32,6 +32,17 @@ class _Suicidal(ScriptedGenerator):
         return await super().extract(request)
 
 
+class _Poisoned(ScriptedGenerator):
+    """Ends the process in the middle of one operation, while others run."""
+
+    async def extract(self, request: ExtractionRequest) -> Extraction:
+        await asyncio.sleep(0.3)
+        if any("poison" in turn.text for turn in request.turns):
+            os.kill(os.getpid(), signal.SIGKILL)
+        await asyncio.sleep(0.3)
+        return await super().extract(request)
+
+
 class Child:
     memory: MemoryBankService
 
@@ -40,6 +51,7 @@ class Child:
             "plain": lambda: ScriptedGenerator([wait] * 100 if wait else ()),
             "replacing": ReplacingGenerator,
             "suicidal": _Suicidal,
+            "poisoned": _Poisoned,
         }[generator]()
         self.memory = service(Path(folder), made, bank=bank)
         await self.memory.bank()
