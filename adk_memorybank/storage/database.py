@@ -42,6 +42,7 @@ class Database:
         self._write_lock = asyncio.Lock()
         self._erasing = asyncio.Lock()
         self._closing = False
+        self._closed = False
         self._writer = self._make_engine(size=1, begin="BEGIN IMMEDIATE", query_only=False)
         self._reader = self._make_engine(size=_READERS, begin="BEGIN", query_only=True)
         self.secret = b""
@@ -188,8 +189,10 @@ class Database:
         """
         self._closing = True
         async with self._write_lock:
-            await self._writer.dispose()
-        await self._reader.dispose()
+            if not self._closed:  # a second caller waits for the first, and is not cut off in the midst of it
+                await self._writer.dispose()
+                await self._reader.dispose()
+                self._closed = True
 
 
 def insert_new(table: Table) -> Any:
