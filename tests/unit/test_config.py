@@ -32,6 +32,7 @@ from adk_memorybank.config import (
     set_fields,
 )
 from adk_memorybank.errors import InvalidArgument
+from tests.requires import requires
 
 MANAGED = ["USER_PERSONAL_INFO", "USER_PREFERENCES", "KEY_CONVERSATION_DETAILS", "EXPLICIT_INSTRUCTIONS"]
 
@@ -421,9 +422,10 @@ class TestTypes:
 
 def official_types() -> Any:
     """The official SDK's classes. The submodule exists only after it was touched as an attribute."""
-    return importlib.import_module(pytest.importorskip("agentplatform").types.__name__)
+    return importlib.import_module(importlib.import_module("agentplatform").types.__name__)
 
 
+@requires("agentplatform")
 class TestOfficialSdk:
     def test_every_name_is_there(self) -> None:
         official = official_types()
