@@ -2,53 +2,40 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any, TypeVar, get_args
+from typing import Any
 
+from adk_memorybank.arguments import direct_facts, matching, valid_fact, valid_stream
 from adk_memorybank.bank_operations import BankOperations
-from adk_memorybank.config import GenerationTriggerConfig, ManagedSemanticMemoryConfig, MemoryTopicId
+from adk_memorybank.bank_reading import BankReading
+from adk_memorybank.config import GenerationRule, GenerationTriggerConfig, ManagedSemanticMemoryConfig
 from adk_memorybank.engine import Engine
-from adk_memorybank.errors import InvalidArgument, NotFound
-from adk_memorybank.events import MAX_ID_BYTES, read_events, read_session
+from adk_memorybank.errors import InvalidArgument
+from adk_memorybank.events import read_events, read_session
 from adk_memorybank.intake import Intake
-from adk_memorybank.memories import Memories
-from adk_memorybank.operations.streams import DEFAULT_STREAM
-from adk_memorybank.options import GenerationOptions, MemoryOptions
+from adk_memorybank.options import GenerationOptions, MemoryOptions, RevisionOptions
 from adk_memorybank.parts import BankParts
 from adk_memorybank.resources import (
-    MAX_DIRECT_MEMORIES,
+    Call,
     Forgotten,
     Memory,
-    MemoryProfile,
-    MemoryRevision,
-    MemoryType,
     MetadataValue,
     Operation,
-    RetrievedMemory,
-    Scope,
     bank_name,
-    canonical_scope,
     clean_text,
     id_in,
     validate_memory_id,
     validate_scope,
 )
-from adk_memorybank.retrieval.ranking import Order
-from adk_memorybank.retrieval.search import Search
 from adk_memorybank.storage import records
 from adk_memorybank.storage.changes import Change
-
-logger = logging.getLogger("google_adk.adk_memorybank.bank")
-
-T = TypeVar("T")
 
 WAIT = 300.0
 """Seconds that `generate` waits for its end by default."""
 
 
-class MemoryBank:
+class MemoryBank(BankReading):
     """A bank of memories. Safe to use from several event loops and threads.
 
     Made by `MemoryBanks`; not meant to be made by hand.
@@ -58,18 +45,9 @@ class MemoryBank:
     """
 
     def __init__(self, engine: Engine, bank_id: str, parts: BankParts) -> None:
-        self._engine = engine
-        self._id = bank_id
-        self._opened = parts
+        super().__init__(engine, bank_id, parts)
         self._intake = Intake(engine, bank_id)
-        self._memories = Memories(engine, bank_id)
-        self._told_empty: set[str] = set()
         self.operations = BankOperations(engine, bank_id)
-
-    @property
-    def _parts(self) -> BankParts:
-        """As they are now: another handle may have changed the bank since."""
-        return self._engine.parts_now(self._id) or self._opened
 
     @property
     def name(self) -> str:
@@ -77,7 +55,8 @@ class MemoryBank:
 
     @property
     def display_name(self) -> str:
-        return self._parts.display_name
+        row = self._parts.row
+        return "" if row is None else row.display_name
 
     @property
     def managed_semantic_memory_config(self) -> ManagedSemanticMemoryConfig:
@@ -125,23 +104,48 @@ class MemoryBank:
         Raises:
             InvalidArgument: naming the field.
         """
-        read = read_events(events, session_id=session_id)
-        rule = None
-        if generation_trigger_config is not None:
-            trigger = GenerationTriggerConfig.parse(generation_trigger_config, field="generation_trigger_config")
-            rule = trigger.generation_rule
-        valid = validate_scope(scope)
-        stream = _valid_stream(stream_id)
         return await self._call(
             self._intake.ingest(
-                valid, read, stream=stream, rule=rule, force=force_flush, options=options or GenerationOptions()
+                validate_scope(scope),
+                read_events(events, session_id=session_id),
+                stream=valid_stream(stream_id),
+                rule=_rule(generation_trigger_config),
+                force=force_flush,
+                options=options or GenerationOptions(),
+            )
+        )
+
+    async def ingest(
+        self,
+        *,
+        scope: Mapping[str, str],
+        events: Sequence[Any] = (),
+        session_id: str = "",
+        stream_id: str = "",
+        generation_trigger_config: GenerationTriggerConfig | Mapping[str, Any] | None = None,
+        force_flush: bool = False,
+        options: GenerationOptions | None = None,
+    ) -> Call:
+        """As `ingest_events`, answered as the managed service does.
+
+        Returns:
+            What all calls on a stream share until the generation that reads their events has ended.
+        """
+        return await self._call(
+            self._intake.call(
+                validate_scope(scope),
+                read_events(events, session_id=session_id),
+                stream=valid_stream(stream_id),
+                rule=_rule(generation_trigger_config),
+                force=force_flush,
+                options=options or GenerationOptions(),
             )
         )
 
     async def flush(self, *, scope: Mapping[str, str], stream_id: str | None = None) -> list[Operation]:
         """Reads everything that waits in a scope's streams, or in one of them, whatever their triggers say."""
         valid = validate_scope(scope)
-        stream = None if stream_id is None else _valid_stream(stream_id)
+        stream = None if stream_id is None else valid_stream(stream_id)
         return await self._call(self._intake.flush(valid, stream=stream))
 
     async def generate(
@@ -183,7 +187,7 @@ class MemoryBank:
                 operation = await self._call(self._intake.generate(valid, [], None, options=chosen))
             return await self._outcome(operation, wait=wait, timeout=timeout)
         read = [] if events is None else read_events(events)
-        facts = None if direct_memories is None else _direct_memories(direct_memories)
+        facts = None if direct_memories is None else direct_facts(direct_memories)
         operation = await self._call(self._intake.generate(valid, read, facts, options=chosen))
         return await self._outcome(operation, wait=wait, timeout=timeout)
 
@@ -214,25 +218,12 @@ class MemoryBank:
             AlreadyExists: an id that was chosen is taken.
         """
         valid = validate_scope(scope)
-        checked = [(_valid_fact(fact), options) for fact, options in memories]
+        checked = [(valid_fact(fact), options) for fact, options in memories]
         for _, options in checked:
             if options.memory_id is not None:
                 validate_memory_id(options.memory_id)
 
         return await self._call(self._memories.create(valid, checked))
-
-    async def get(self, *, name: str) -> Memory:
-        """One memory, by its name or id.
-
-        Raises:
-            NotFound: there is none, or it has expired.
-        """
-        return await self._call(self._memories.get(id_in(self._id, name)))
-
-    async def list(self, *, scope: Mapping[str, str] | None = None) -> list[Memory]:
-        """All memories of the bank, or of one scope, the newest first."""
-        valid = None if scope is None else validate_scope(scope)
-        return [*await self._call(self._memories.list(valid))]
 
     async def update(
         self,
@@ -245,14 +236,21 @@ class MemoryBank:
         description: str | None = None,
         ttl: timedelta | None = None,
         expire_time: datetime | None = None,
+        keep_forever: bool = False,
+        scope: Mapping[str, str] | None = None,
+        revision: RevisionOptions | None = None,
     ) -> Memory:
         """Corrects one memory; what is None stays as it is. Metadata is replaced as a whole.
+
+        Args:
+            keep_forever: it doesn't expire any more.
+            scope: where given, the memory's own: it can't be changed.
 
         Raises:
             NotFound: there is no such memory.
             InvalidArgument: naming the field.
         """
-        text = None if fact is None else _valid_fact(fact)
+        text = None if fact is None else valid_fact(fact)
         checked = MemoryOptions(
             topics=tuple(topics or ()),
             metadata=dict(metadata or {}),
@@ -271,9 +269,14 @@ class MemoryBank:
             display_name=None if display_name is None else checked.display_name,
             description=None if description is None else checked.description,
             expire_time=checked.expire_time,
-            set_expiry=expire_time is not None,
+            set_expiry=keep_forever or expire_time is not None,
         )
-        return await self._call(self._memories.update(id_in(self._id, name), change, ttl=checked.ttl))
+        if keep_forever and (ttl is not None or expire_time is not None):
+            raise InvalidArgument("excludes ttl and expire_time", field="keep_forever")
+        valid = None if scope is None else validate_scope(scope)
+        return await self._call(
+            self._memories.update(id_in(self._id, name), change, ttl=checked.ttl, scope=valid, revision=revision)
+        )
 
     async def delete(self, *, name: str, scope: Mapping[str, str] | None = None) -> None:
         """Deletes one memory. Its revisions can be listed for 48 hours more.
@@ -289,22 +292,6 @@ class MemoryBank:
 
         await self._call(self._memories.delete(id_in(self._id, name), scope=valid))
 
-    async def list_revisions(self, *, name: str) -> list[MemoryRevision]:
-        """The revisions of a memory, the newest first."""
-        return [*await self._call(self._memories.list_revisions(id_in(self._id, name)))]
-
-    async def get_revision(self, *, name: str) -> MemoryRevision:
-        """One revision, by its full name.
-
-        Raises:
-            NotFound: there is none, or it has expired.
-        """
-        memory, _, revision_id = name.partition("/revisions/")
-        for revision in await self.list_revisions(name=memory):
-            if revision.id == revision_id:
-                return revision
-        raise NotFound(f"the memory {id_in(self._id, memory)!r} has no revision {revision_id!r}")
-
     async def rollback(self, *, name: str, target_revision_id: str) -> Memory:
         """Takes a memory back to one of its revisions; a deleted one, too, for 48 hours. Its history stays.
 
@@ -319,50 +306,25 @@ class MemoryBank:
         revision_id = id_in(self._id, target_revision_id)
         return await self._call(self._memories.roll_back(id_in(self._id, name), revision_id))
 
-    async def retrieve(
-        self,
-        *,
-        scope: Mapping[str, str],
-        query: str | None = None,
-        top_k: int | None = None,
-        by: Order = "fused",
-    ) -> list[RetrievedMemory]:
-        """Memories of exactly this scope; the fields of its profiles come by `retrieve_profiles`.
+    async def purge(
+        self, *, filter: str | None = None, filter_groups: Sequence[Any] | None = None, force: bool = False
+    ) -> int:
+        """Deletes the memories of all scopes that match, all or none. Their revisions stay for 48 hours.
 
         Args:
-            query: what they are ranked by; without it all come, the newest first.
-            top_k: at most so many.
-            by: `fused` by meaning and words together, `distance` by meaning alone, `words` by words alone: the only
-                way that works while another process owns the store.
+            filter, filter_groups: at least one of them, so that nobody deletes everything by leaving it out.
+            force: without it they are only counted.
+
+        Returns:
+            How many match.
 
         Raises:
-            StoreInUse: the vectors are needed, and another process owns them.
+            InvalidArgument: naming the field.
         """
-        valid = validate_scope(scope)
-        _check_search(query=query, top_k=top_k, by=by)
-
-        async def retrieve() -> list[RetrievedMemory]:
-            if query is None:
-                listed = await self._memories.list(valid, memory_types=[MemoryType.NATURAL_LANGUAGE_COLLECTION])
-                return [RetrievedMemory(memory=memory) for memory in listed[:top_k]]
-            if by != "words":
-                await self._engine.need_vectors()
-            search = Search(query=clean_text(query), top_k=top_k, by=by, now=self._engine.clock.now())
-            found = await self._engine.searcher.search(
-                search, bank_id=self._id, scope=valid, embedder=self._parts.embedder
-            )
-            if found is None:
-                await self._tell_empty(valid)
-            return found or []
-
-        return await self._call(retrieve())
-
-    async def retrieve_profiles(self, *, scope: Mapping[str, str]) -> dict[str, MemoryProfile]:
-        """The profiles of exactly this scope, by the ids of their schemas.
-
-        Only schemas that the configuration has for this scope, and only those of which anything is known.
-        """
-        return await self._call(self._memories.profiles(validate_scope(scope)))
+        matches = matching(filter, filter_groups, over="memories")
+        if matches is None:
+            raise InvalidArgument("give a filter, or filter groups", field="filter")
+        return await self._call(self._memories.purge(matches, force=force))
 
     async def forget(self, *, scope: Mapping[str, str]) -> Forgotten:
         """Removes everything about a scope at once: memories, revisions, events, operations and vectors.
@@ -382,71 +344,8 @@ class MemoryBank:
 
         return await self._call(forget())
 
-    async def list_scopes(self) -> list[Scope]:
-        """The scopes that this bank holds anything of."""
 
-        async def listed() -> list[Scope]:
-            async with self._engine.database.read() as connection:
-                return [row.pairs for row in await records.list_scopes(connection, bank_id=self._id)]
-
-        return await self._call(listed())
-
-    async def _tell_empty(self, scope: Scope) -> None:
-        """Says once which scopes share a value with an empty one: app names differ between `adk web` and AdkApp."""
-        canonical = canonical_scope(scope)
-        if canonical in self._told_empty:
-            return
-        self._told_empty.add(canonical)
-        async with self._engine.database.read() as connection:
-            rows = await records.list_scopes(connection, bank_id=self._id)
-        # Of another user of the same app nothing is said: the user is what tells scopes apart.
-        wanted = {"user_id": scope["user_id"]} if "user_id" in scope else scope
-        near = [row.pairs for row in rows if set(row.pairs.items()) & set(wanted.items())]
-        if near:
-            logger.info("nothing is remembered for %s; near it there are %s", scope, near[:10])
-
-    def _call(self, coroutine: Coroutine[Any, Any, T]) -> Coroutine[Any, Any, T]:
-        return self._engine.call(coroutine)
-
-
-def _check_search(*, query: object, top_k: object, by: object) -> None:
-    if query is not None and not isinstance(query, str):
-        raise InvalidArgument(f"should be a string, not {query!r}", field="query")
-    if top_k is not None and (isinstance(top_k, bool) or not isinstance(top_k, int) or top_k < 1):
-        raise InvalidArgument(f"should be a positive number, not {top_k!r}", field="top_k")
-    if by not in get_args(Order):
-        raise InvalidArgument(f"should be one of {', '.join(get_args(Order))}, not {by!r}", field="by")
-
-
-def _valid_fact(fact: str) -> str:
-    text = clean_text(fact).strip()
-    if not text:
-        raise InvalidArgument("is empty", field="fact")
-    return text
-
-
-def _valid_stream(stream_id: str) -> str:
-    if len(stream_id.encode(errors="surrogatepass")) > MAX_ID_BYTES:
-        raise InvalidArgument(f"an id has at most {MAX_ID_BYTES} bytes", field="stream_id")
-    return clean_text(stream_id) or DEFAULT_STREAM
-
-
-def _direct_memories(given: Sequence[str | Mapping[str, Any]]) -> list[dict[str, Any]]:
-    if not isinstance(given, Sequence) or isinstance(given, str | bytes):  # pyright: ignore[reportUnnecessaryIsInstance]: callers may not check types
-        raise InvalidArgument(f"should be a list, not {type(given).__name__}", field="direct_memories")
-    if len(given) > MAX_DIRECT_MEMORIES:
-        raise InvalidArgument(f"at most {MAX_DIRECT_MEMORIES} at a time, not {len(given)}", field="direct_memories")
-    if not given:
-        raise InvalidArgument("is empty", field="direct_memories")
-    entries: list[dict[str, Any]] = []
-    for index, one in enumerate(given):
-        if not isinstance(one, str | Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]: callers may not check types
-            raise InvalidArgument("a text, or a mapping with `fact`", field=f"direct_memories[{index}]")
-        fact = one if isinstance(one, str) else one.get("fact")
-        if not isinstance(fact, str) or not fact.strip():
-            raise InvalidArgument("is empty", field=f"direct_memories[{index}].fact")
-        topics = () if isinstance(one, str) else one.get("topics") or ()
-        path = f"direct_memories[{index}].topics"
-        names = [clean_text(MemoryTopicId.parse(topic, field=path).name) for topic in topics]
-        entries.append({"fact": clean_text(fact).strip(), "topics": names})
-    return entries
+def _rule(given: GenerationTriggerConfig | Mapping[str, Any] | None) -> GenerationRule | None:
+    if given is None:
+        return None
+    return GenerationTriggerConfig.parse(given, field="generation_trigger_config").generation_rule

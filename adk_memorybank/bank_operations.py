@@ -80,6 +80,21 @@ class BankOperations:
 
         return await self._change(name, cancel)
 
+    async def delete(self, name: str) -> None:
+        """Takes an ended operation out of the list. What it did stays.
+
+        Raises:
+            NotFound: there is no such operation.
+            FailedPrecondition: it has not ended.
+        """
+        operation_id = id_in(self._bank_id, name)
+
+        async def delete() -> None:
+            async with self._engine.database.write() as connection:
+                await self._engine.queue.delete(connection, bank_id=self._bank_id, operation_id=operation_id)
+
+        await self._engine.call(delete())
+
     async def _change(self, name: str, change: Any) -> Operation:
         operation_id = id_in(self._bank_id, name)
 

@@ -5,24 +5,54 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
 from types import TracebackType
 from typing import Any, Self
 
 from pydantic import BaseModel
 
 from adk_memorybank.bank import MemoryBank
+from adk_memorybank.calls import Calls
 from adk_memorybank.clock import Clock
 from adk_memorybank.config import ManagedSemanticMemoryConfig, load_config
 from adk_memorybank.engine import Engine
 from adk_memorybank.errors import EngineClosed, FailedPrecondition, InvalidArgument
-from adk_memorybank.resources import MAX_DISPLAY_NAME, clean_text, last_segment, new_id, validate_bank_id
+from adk_memorybank.resources import (
+    MAX_DISPLAY_NAME,
+    bank_name,
+    clean_json,
+    clean_text,
+    last_segment,
+    new_id,
+    validate_bank_id,
+)
 from adk_memorybank.settings import Settings, read_settings
 from adk_memorybank.sharing import leave, share
-from adk_memorybank.storage import records
+from adk_memorybank.storage import bank_rows, records
+from adk_memorybank.storage.bank_rows import BankRow
 
 Config = ManagedSemanticMemoryConfig | BaseModel | Mapping[str, Any] | str | os.PathLike[str] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BankInfo:
+    """What a bank is and how it is set.
+
+    Attributes:
+        extra: plain JSON that was given with it, and means nothing here.
+        config: its `model_fields_set` are what was set.
+    """
+
+    name: str
+    display_name: str
+    description: str
+    labels: dict[str, str]
+    extra: dict[str, Any]
+    config: ManagedSemanticMemoryConfig
+    create_time: datetime
+    update_time: datetime
 
 
 class MemoryBanks:
@@ -67,10 +97,18 @@ class MemoryBanks:
                 self._engine = share(self.settings.folder, clock=self._clock)
             return self._engine
 
+    @property
+    def calls(self) -> Calls:
+        """What the faces over the network show as operations, save for generations: those are a bank's own."""
+        return Calls(self.engine)
+
     async def create(
         self,
         *,
         display_name: str = "",
+        description: str = "",
+        labels: Mapping[str, str] | None = None,
+        extra: Mapping[str, Any] | None = None,
         managed_semantic_memory_config: Config = None,
         bank_id: str | None = None,
     ) -> MemoryBank:
@@ -78,6 +116,8 @@ class MemoryBanks:
 
         Args:
             display_name: for people; at most 128 characters.
+            labels: strings by strings.
+            extra: what else belongs to it, as plain JSON. It is kept as it is, and means nothing here.
             managed_semantic_memory_config: as `config.load_config` takes it.
             bank_id: a fresh number by default.
 
@@ -86,12 +126,12 @@ class MemoryBanks:
             AlreadyExists: there is a bank with this id.
         """
         chosen = new_id() if bank_id is None else validate_bank_id(bank_id)
-        display_name = _valid_display_name(display_name)
+        details = _details(display_name=display_name, description=description, labels=labels, extra=extra)
         config = load_config(managed_semantic_memory_config)
         engine = self.engine
 
         settings = replace(self.settings, bank_id=chosen, config=config)
-        parts = await engine.call(engine.open_bank(settings, bank="new", display_name=display_name))
+        parts = await engine.call(engine.open_bank(settings, bank="new", details=details))
         return MemoryBank(engine, chosen, parts)
 
     async def get(self, *, name: str) -> MemoryBank:
@@ -111,6 +151,31 @@ class MemoryBanks:
 
         return await engine.call(get())
 
+    async def read(self, *, name: str) -> BankInfo:
+        """What a bank is and how it is set, without opening it: its model need not be at hand.
+
+        Raises:
+            NotFound: there is none.
+        """
+        bank_id = last_segment(name)
+        engine = self.engine
+
+        async def read() -> BankInfo:
+            async with engine.database.read() as connection:
+                return _info(await bank_rows.get_bank(connection, bank_id=bank_id))
+
+        return await engine.call(read())
+
+    async def read_all(self) -> Sequence[BankInfo]:
+        """As `read`, of all banks of the store, in the order of their creation."""
+        engine = self.engine
+
+        async def read() -> list[BankInfo]:
+            async with engine.database.read() as connection:
+                return [_info(row) for row in await bank_rows.list_banks(connection)]
+
+        return await engine.call(read())
+
     async def open(self) -> MemoryBank:
         """The bank that the settings name, made where it is missing, with the configuration that they give."""
         engine = self.engine
@@ -123,19 +188,16 @@ class MemoryBanks:
 
     async def list(self) -> list[MemoryBank]:
         """All banks of the store, in the order of their creation."""
-        engine = self.engine
-
-        async def ids() -> list[str]:
-            async with engine.database.read() as connection:
-                return [row.id for row in await records.list_banks(connection)]
-
-        return [await self.get(name=bank_id) for bank_id in await engine.call(ids())]
+        return [await self.get(name=info.name) for info in await self.read_all()]
 
     async def update(
         self,
         *,
         name: str,
         display_name: str | None = None,
+        description: str | None = None,
+        labels: Mapping[str, str] | None = None,
+        extra: Mapping[str, Any] | None = None,
         managed_semantic_memory_config: Config = None,
     ) -> MemoryBank:
         """Changes a bank; what is None stays as it is. A configuration takes the place of the whole one before.
@@ -147,13 +209,12 @@ class MemoryBanks:
         """
         bank_id = last_segment(name)
         engine = self.engine
-        if display_name is not None:
-            display_name = _valid_display_name(display_name)
+        details = _details(display_name=display_name, description=description, labels=labels, extra=extra)
         config = None if managed_semantic_memory_config is None else load_config(managed_semantic_memory_config)
 
         async def update() -> MemoryBank:
             opened = engine.settings_of(bank_id) or replace(self.settings, bank_id=bank_id)
-            parts = await engine.open_bank(replace(opened, config=config), bank="present", display_name=display_name)
+            parts = await engine.open_bank(replace(opened, config=config), bank="present", details=details)
             return MemoryBank(engine, bank_id, parts)
 
         return await engine.call(update())
@@ -173,11 +234,11 @@ class MemoryBanks:
 
         async def delete() -> None:
             async with engine.database.write() as connection:
-                await records.get_bank(connection, bank_id=bank_id)
+                await bank_rows.get_bank(connection, bank_id=bank_id)
                 count = await records.count_memories(connection, bank_id=bank_id)
                 if count and not force:
                     raise FailedPrecondition(f"the bank {bank_id!r} holds {count} memories: give force=True")
-                await records.delete_bank(connection, bank_id=bank_id)
+                await bank_rows.delete_bank(connection, bank_id=bank_id)
                 await engine.database.note_erasure(connection)
             await engine.bank_was_deleted(bank_id)
 
@@ -216,7 +277,33 @@ class MemoryBanks:
         await self.close()
 
 
-def _valid_display_name(display_name: str) -> str:
-    if len(display_name) > MAX_DISPLAY_NAME:
+def _info(row: BankRow) -> BankInfo:
+    return BankInfo(
+        name=bank_name(row.id),
+        display_name=row.display_name,
+        description=row.description,
+        labels=row.labels,
+        extra=row.extra,
+        config=ManagedSemanticMemoryConfig.parse(row.config),
+        create_time=row.create_time,
+        update_time=row.update_time,
+    )
+
+
+def _details(
+    *,
+    display_name: str | None,
+    description: str | None,
+    labels: Mapping[str, str] | None,
+    extra: Mapping[str, Any] | None,
+) -> dict[str, Any]:
+    """The columns of a bank that were given."""
+    if display_name is not None and len(display_name) > MAX_DISPLAY_NAME:
         raise InvalidArgument(f"has at most {MAX_DISPLAY_NAME} characters", field="display_name")
-    return clean_text(display_name)
+    details: dict[str, Any] = {
+        "display_name": None if display_name is None else clean_text(display_name),
+        "description": None if description is None else clean_text(description),
+        "labels": None if labels is None else {clean_text(key): clean_text(value) for key, value in labels.items()},
+        "extra": None if extra is None else clean_json(extra),
+    }
+    return {column: value for column, value in details.items() if value is not None}

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import os
 import time
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import Any, Literal, TypeVar
 from adk_memorybank.clock import Clock
 from adk_memorybank.errors import FailedPrecondition, MemoryBankError, NotFound
 from adk_memorybank.generation.attributes import clear_cache
+from adk_memorybank.operations.calls import CallLog
 from adk_memorybank.operations.queue import Queue, Work
 from adk_memorybank.operations.streams import Streams
 from adk_memorybank.operations.worker import Worker
@@ -24,7 +25,7 @@ from adk_memorybank.resources import Forgotten, Memory
 from adk_memorybank.retrieval.reader import ViewReader
 from adk_memorybank.retrieval.search import Searcher
 from adk_memorybank.settings import Settings, read_settings
-from adk_memorybank.storage import forgetting, records
+from adk_memorybank.storage import bank_rows, forgetting
 from adk_memorybank.storage.database import Database
 from adk_memorybank.storage.folder import Folder
 from adk_memorybank.storage.records import ScopeRow
@@ -59,6 +60,7 @@ class Engine:
         self.database: Database
         self.queue: Queue
         self.streams: Streams
+        self.calls: CallLog
         self.reader: ViewReader
         self.searcher: Searcher
         self.users = 0
@@ -110,6 +112,7 @@ class Engine:
             raise
         self.queue = Queue(self.database, self.clock)
         self.streams = Streams(self.database, self.queue, self.clock)
+        self.calls = CallLog(self.database, self.queue, self.clock)
         self.reader = ViewReader(self.database, max_bytes=VIEW_BYTES)
         self.searcher = Searcher(self.database, self.reader)
         logger.info("the memory bank's store is %s", self.folder.path)
@@ -150,14 +153,14 @@ class Engine:
         settings: Settings,
         *,
         bank: Literal["any", "new", "present"] = "any",
-        display_name: str | None = None,
+        details: Mapping[str, Any] | None = None,
     ) -> BankParts:
         """Opens a bank as `parts.open_bank` does, and lets the worker begin.
 
         Raises:
             MemoryBankError: as there.
         """
-        parts = await open_bank(self.database, settings, now=self.clock.now(), bank=bank, display_name=display_name)
+        parts = await open_bank(self.database, settings, now=self.clock.now(), bank=bank, details=details)
         self._settings[settings.bank_id] = replace(settings, config=None)
         self._banks[settings.bank_id] = parts
         self._left_alone.discard(settings.bank_id)
@@ -190,8 +193,9 @@ class Engine:
         vectors = await self.need_vectors()
         bank_id = settings.bank_id
         async with self.database.write() as connection:
-            await records.get_bank(connection, bank_id=bank_id)
-            await records.update_bank(connection, bank_id=bank_id, now=self.clock.now(), embedder=None, dimension=None)
+            await bank_rows.get_bank(connection, bank_id=bank_id)
+            now = self.clock.now()
+            await bank_rows.update_bank(connection, bank_id=bank_id, now=now, embedder=None, dimension=None)
         parts = await self.open_bank(replace(settings, config=None))
         await vectors.drop_bank(bank_id)
         self.reader.drop(bank_id=bank_id)

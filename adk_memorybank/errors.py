@@ -8,6 +8,9 @@
     │   ├── StoreInUse           another process owns the folder
     │   ├── EmbedderMismatch     the bank was built with another embedder
     │   └── EngineClosed         the service or engine was closed already
+    ├── Unauthenticated          a served bank wants a key, and this one is missing or wrong
+    ├── PermissionDenied         the key is not for this scope
+    ├── ResourceExhausted        too much at once: try again later
     ├── Cancelled                the operation was cancelled, or its scope forgotten
     ├── Unavailable              passing: the same work is tried again later
     ├── ModelUnavailable         a model was named but can't be used; the message says how to mend it
@@ -70,6 +73,27 @@ class StoreInUse(FailedPrecondition):
 
 class EmbedderMismatch(FailedPrecondition):
     """The bank's vectors were made by another embedder than the one now configured."""
+
+
+class Unauthenticated(MemoryBankError):
+    """A served bank wants a key, and the one given is missing or wrong."""
+
+    status = "UNAUTHENTICATED"
+    code = 16
+
+
+class PermissionDenied(MemoryBankError):
+    """The key that was given is not for this scope."""
+
+    status = "PERMISSION_DENIED"
+    code = 7
+
+
+class ResourceExhausted(MemoryBankError):
+    """Too much was asked for at once. Nothing was changed; the same may be asked for again later."""
+
+    status = "RESOURCE_EXHAUSTED"
+    code = 8
 
 
 class Cancelled(MemoryBankError):

@@ -13,9 +13,10 @@ from adk_memorybank.events import Event
 from adk_memorybank.operations.streams import GENERATE_STREAM, Ingested
 from adk_memorybank.options import GenerationOptions
 from adk_memorybank.parts import BankParts
-from adk_memorybank.resources import Operation, Scope
+from adk_memorybank.resources import Call, Operation, Scope
 from adk_memorybank.storage import records
 from adk_memorybank.storage.database import AsyncConnection
+from adk_memorybank.storage.records import ScopeRow
 
 logger = logging.getLogger("google_adk.adk_memorybank.intake")
 
@@ -38,15 +39,13 @@ class Intake:
         options: GenerationOptions,
     ) -> Operation | None:
         """Takes events into a stream. Returns the operation that reads them, if one does."""
-        streams = self._engine.streams
         came = bool(events)
-        events = [_of_the_conversation(event) for event in events]
         # Looked at without a transaction that writes: ADK apps add the whole session after every turn.
-        events = await streams.unseen(bank_id=self._bank_id, scope=scope, stream=stream, incoming=events)
+        events = await self._unseen(scope, stream, events)
         if not events and rule is None and not force:
             return None
         if not events and (rule is None or came):
-            standing = await streams.standing(bank_id=self._bank_id, scope=scope, stream=stream)
+            standing = await self._engine.streams.standing(bank_id=self._bank_id, scope=scope, stream=stream)
             if standing is None:
                 return None  # what was only seen doesn't bring a forgotten scope back
             if rule is None and not standing.waits:
@@ -55,20 +54,75 @@ class Intake:
         parts = await self._engine.parts(self._bank_id)
         async with self._engine.database.write() as connection:
             row = await records.ensure_scope(connection, bank_id=self._bank_id, scope=scope)
-            ingested = await streams.ingest(
-                connection,
-                scope=row,
-                stream=stream,
-                incoming=_readable(events, parts),
-                rule=rule,
-                default_rule=parts.config.generation_config.default_rule,
-                options=options,
-                force=force,
+            ingested = await self._take(
+                connection, row, events, parts, stream=stream, rule=rule, force=force, options=options
             )
             operation = await self._read(connection, ingested.operation_id)
         self._engine.wake()
         _tell_passed_over(ingested)
         return operation
+
+    async def call(
+        self,
+        scope: Scope,
+        events: Sequence[Event],
+        *,
+        stream: str,
+        rule: GenerationRule | None,
+        force: bool,
+        options: GenerationOptions,
+    ) -> Call:
+        """Takes events into a stream, as `ingest`. Returns the entry that the stream's calls share."""
+        came = bool(events)
+        events = await self._unseen(scope, stream, events)
+        forgotten = came and not events  # what was only seen doesn't bring a forgotten scope back
+        parts = await self._engine.parts(self._bank_id)
+        async with self._engine.database.write() as connection:
+            row = await records.ensure_scope(connection, bank_id=self._bank_id, scope=scope, forgotten=forgotten)
+            ingested = await self._take(
+                connection, row, events, parts, stream=stream, rule=rule, force=force, options=options
+            )
+            call = await self._engine.calls.of_stream(
+                connection,
+                scope=row,
+                stream_id=ingested.stream_id,
+                operation_id=ingested.operation_id,
+                idle=ingested.idle,
+            )
+        self._engine.wake()
+        _tell_passed_over(ingested)
+        return call
+
+    async def _unseen(self, scope: Scope, stream: str, events: Sequence[Event]) -> list[Event]:
+        return await self._engine.streams.unseen(
+            bank_id=self._bank_id,
+            scope=scope,
+            stream=stream,
+            incoming=[_of_the_conversation(event) for event in events],
+        )
+
+    async def _take(
+        self,
+        connection: AsyncConnection,
+        row: ScopeRow,
+        events: Sequence[Event],
+        parts: BankParts,
+        *,
+        stream: str,
+        rule: GenerationRule | None,
+        force: bool,
+        options: GenerationOptions,
+    ) -> Ingested:
+        return await self._engine.streams.ingest(
+            connection,
+            scope=row,
+            stream=stream,
+            incoming=_readable(events, parts),
+            rule=rule,
+            default_rule=parts.config.generation_config.default_rule,
+            options=options,
+            force=force,
+        )
 
     async def flush(self, scope: Scope, *, stream: str | None) -> list[Operation]:
         """Fires the triggers of a scope's streams, or of one of them."""

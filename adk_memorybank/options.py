@@ -7,11 +7,11 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from pydantic import ValidationError, field_serializer, field_validator, model_validator
+from pydantic import ValidationError, field_validator, model_validator
 
 from adk_memorybank.clock import to_utc
 from adk_memorybank.errors import InvalidArgument
-from adk_memorybank.resources import MetadataValue, Resource, clean_text, metadata_from_json, metadata_to_json
+from adk_memorybank.resources import Metadata, MetadataValue, Resource, clean_text
 from adk_memorybank.validation import invalid_argument
 
 
@@ -77,7 +77,7 @@ class GenerationOptions(Options):
         allowed_topics: names out of the configured topics; None allows all of them.
     """
 
-    metadata: dict[str, MetadataValue] = {}
+    metadata: Metadata = {}
     metadata_merge_strategy: MetadataMergeStrategy | None = None
     disable_consolidation: bool = False
     allowed_topics: tuple[str, ...] | None = None
@@ -93,10 +93,6 @@ class GenerationOptions(Options):
     def _clean_topics(cls, topics: tuple[str, ...] | None) -> tuple[str, ...] | None:
         return None if topics is None else tuple(clean_text(topic) for topic in topics)
 
-    @field_serializer("metadata")
-    def _encode_metadata(self, metadata: dict[str, MetadataValue]) -> dict[str, dict[str, Any]]:
-        return metadata_to_json(metadata)
-
     def of_kind(self, kind: str) -> GenerationOptions:
         """The same with the merge strategy filled in: unset, `generate` merges, and events that come in overwrite.
 
@@ -110,7 +106,7 @@ class GenerationOptions(Options):
     @classmethod
     def from_json(cls, stored: dict[str, Any]) -> GenerationOptions:
         """The inverse of `to_json`."""
-        return cls.model_validate({**stored, "metadata": metadata_from_json(stored["metadata"])})
+        return cls.model_validate(stored)
 
     def to_json(self) -> dict[str, Any]:
         return self.model_dump(mode="json")
@@ -128,7 +124,7 @@ class MemoryOptions(Options):
     display_name: str = ""
     description: str = ""
     topics: tuple[str, ...] = ()
-    metadata: dict[str, MetadataValue] = {}
+    metadata: Metadata = {}
     ttl: timedelta | None = None
     expire_time: datetime | None = None
     author: str = "user"

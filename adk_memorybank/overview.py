@@ -12,7 +12,7 @@ from adk_memorybank.operations.queue import Queue
 from adk_memorybank.parts import choose_embedder, choose_generator
 from adk_memorybank.resources import bank_name
 from adk_memorybank.settings import Settings
-from adk_memorybank.storage import records
+from adk_memorybank.storage import bank_rows, records
 from adk_memorybank.storage.database import Database
 from adk_memorybank.storage.folder import Folder
 
@@ -38,7 +38,7 @@ async def overview(settings: Settings) -> dict[str, Any]:
     await database.open()
     try:
         async with database.read() as connection:
-            rows = await records.list_banks(connection)
+            rows = await bank_rows.list_banks(connection)
             counts = {row.id: await records.count_memories(connection, bank_id=row.id) for row in rows}
         queue = Queue(database, SystemClock())
         told["banks"] = []

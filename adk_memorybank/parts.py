@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal
@@ -14,9 +15,9 @@ from adk_memorybank.generation.selection import select_generator
 from adk_memorybank.resources import bank_name
 from adk_memorybank.retrieval.embedders import Embedder, LocalEmbedder, make_embedder
 from adk_memorybank.settings import Settings
-from adk_memorybank.storage import records
+from adk_memorybank.storage import bank_rows
+from adk_memorybank.storage.bank_rows import BankRow
 from adk_memorybank.storage.database import Database
-from adk_memorybank.storage.records import BankRow
 
 logger = logging.getLogger("google_adk.adk_memorybank.parts")
 
@@ -26,10 +27,11 @@ class BankParts:
     """One open bank."""
 
     id: str
-    display_name: str
     config: ManagedSemanticMemoryConfig
     generator: Generator
     embedder: Embedder
+    row: BankRow | None = None
+    """As it is stored; None only until it is."""
 
     @property
     def reads_media(self) -> bool:
@@ -43,7 +45,7 @@ async def open_bank(
     *,
     now: datetime,
     bank: Literal["any", "new", "present"] = "any",
-    display_name: str | None = None,
+    details: Mapping[str, Any] | None = None,
 ) -> BankParts:
     """Reads a bank's configuration and makes its parts. What the settings give takes the place of what is stored.
 
@@ -51,7 +53,7 @@ async def open_bank(
 
     Args:
         bank: `any` makes a missing bank, `new` refuses one that is there, `present` one that is missing.
-        display_name: None leaves it.
+        details: columns of the bank that are to be written besides its configuration, such as `display_name`.
 
     Raises:
         EmbedderMismatch: the bank's vectors were made by another embedder.
@@ -61,27 +63,27 @@ async def open_bank(
     """
     given = None if settings.config is None else load_config(settings.config)
     async with database.read() as connection:
-        row = await records.find_bank(connection, bank_id=settings.bank_id)
+        row = await bank_rows.find_bank(connection, bank_id=settings.bank_id)
     if row is None and bank == "present":
         raise NotFound(f"there is no bank {settings.bank_id!r}")
     if row is not None and bank == "new":
         raise AlreadyExists(f"there is a bank {settings.bank_id!r} already")
     parts = _make(settings, given, row)
-    if row is None or bank == "new" or _news(row, parts, given, display_name):
+    if row is None or bank == "new" or _news(row, parts, given, details):
         async with database.write() as connection:
-            row = await records.find_bank(connection, bank_id=settings.bank_id)
+            row = await bank_rows.find_bank(connection, bank_id=settings.bank_id)
             if row is None or bank == "new":
                 if bank == "present":
                     raise NotFound(f"there is no bank {settings.bank_id!r}")
-                row = await records.add_bank(
-                    connection, bank_id=settings.bank_id, display_name=display_name or "", config={}, now=now
-                )
-            news = _news(row, parts, given, display_name)
+                row = await bank_rows.add_bank(connection, bank_id=settings.bank_id, now=now)
+            news = _news(row, parts, given, details)
+            differs = bool(row.config) and "config" in news
             if news:
-                await records.update_bank(connection, bank_id=row.id, now=now, **news)
-        if row.config and "config" in news:
+                await bank_rows.update_bank(connection, bank_id=row.id, now=now, **news)
+                row = await bank_rows.get_bank(connection, bank_id=row.id)
+        if differs:
             logger.info("the configuration of the bank %s was updated", row.id)
-    return replace(parts, display_name=row.display_name if display_name is None else display_name)
+    return replace(parts, row=row)
 
 
 async def adopt_bank(database: Database, settings: Settings) -> BankParts:
@@ -92,7 +94,7 @@ async def adopt_bank(database: Database, settings: Settings) -> BankParts:
         MemoryBankError: as `open_bank`.
     """
     async with database.read() as connection:
-        row = await records.get_bank(connection, bank_id=settings.bank_id)
+        row = await bank_rows.get_bank(connection, bank_id=settings.bank_id)
     parts = _make(settings, None, row)
     if row.model not in (None, parts.generator.name):
         raise FailedPrecondition(f"it was last used with the model {row.model!r}, here it is {parts.generator.name!r}")
@@ -112,20 +114,21 @@ def _make(settings: Settings, given: ManagedSemanticMemoryConfig | None, row: Ba
                 f"embedder={row.embedder!r}, or make its vectors anew with `await banks.reindex(name=…, embedder=…)`"
             )
     logger.info("bank %s: model %s (%s), embedder %s", settings.bank_id, generator.name, reason, embedder.name)
-    return BankParts(settings.bank_id, "" if row is None else row.display_name, config, generator, embedder)
+    return BankParts(settings.bank_id, config, generator, embedder, row)
 
 
 def _news(
-    row: BankRow, parts: BankParts, given: ManagedSemanticMemoryConfig | None, display_name: str | None
+    row: BankRow,
+    parts: BankParts,
+    given: ManagedSemanticMemoryConfig | None,
+    details: Mapping[str, Any] | None,
 ) -> dict[str, Any]:
     """The columns of a bank that are not what they should be."""
-    wanted: dict[str, Any] = {"embedder": parts.embedder.name, "model": parts.generator.name}
+    wanted: dict[str, Any] = {**(details or {}), "embedder": parts.embedder.name, "model": parts.generator.name}
     if parts.embedder.dimension:  # a user's object may not know it before its first vector
         wanted["dimension"] = parts.embedder.dimension
     if given is not None:
         wanted["config"] = set_fields(given)
-    if display_name is not None:
-        wanted["display_name"] = display_name
     return {column: value for column, value in wanted.items() if getattr(row, column) != value}
 
 

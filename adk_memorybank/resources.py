@@ -9,12 +9,12 @@ import hashlib
 import json
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, cast
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
 
 from adk_memorybank import errors
 from adk_memorybank.errors import InvalidArgument, MemoryBankError, NotFound
@@ -49,6 +49,56 @@ class Action(StrEnum):
     DELETED = "DELETED"
 
 
+CallKind = Literal[
+    "create_bank", "update_bank", "delete_bank", "create", "update", "delete", "rollback", "purge", "ingest"
+]
+
+
+def metadata_to_json(metadata: Mapping[str, MetadataValue]) -> dict[str, dict[str, Any]]:
+    """Typed metadata in the managed service's shape: each value under the name of its type."""
+    encoded: dict[str, dict[str, Any]] = {}
+    for key, value in metadata.items():
+        if isinstance(value, bool):
+            encoded[key] = {"boolValue": value}
+        elif isinstance(value, int | float):
+            encoded[key] = {"doubleValue": float(value)}
+        elif isinstance(value, datetime):
+            encoded[key] = {"timestampValue": value.isoformat()}
+        else:
+            encoded[key] = {"stringValue": value}
+    return encoded
+
+
+def metadata_from_json(encoded: Mapping[str, Mapping[str, Any]]) -> dict[str, MetadataValue]:
+    """The inverse of `metadata_to_json`."""
+    decoded: dict[str, MetadataValue] = {}
+    for key, typed in encoded.items():
+        if len(typed) != 1:
+            raise ValueError(f"one typed value is expected for {key!r}")
+        [(kind, value)] = typed.items()
+        decoded[key] = datetime.fromisoformat(value) if kind == "timestampValue" else value
+    return decoded
+
+
+def _decoded(metadata: Any) -> Any:
+    """Metadata in either shape, as plain values."""
+    if not isinstance(metadata, Mapping):
+        return metadata
+    entries = cast("Mapping[str, Any]", metadata)
+    return {
+        key: metadata_from_json({key: value})[key] if isinstance(value, Mapping) else value
+        for key, value in entries.items()
+    }
+
+
+Metadata = Annotated[
+    dict[str, MetadataValue],
+    BeforeValidator(_decoded),
+    PlainSerializer(metadata_to_json, return_type=dict[str, dict[str, Any]], when_used="json"),
+]
+"""Metadata of a memory: plain values in Python, typed ones in JSON, where a time would be a text like any other."""
+
+
 class Source(Resource):
     """One event that a memory was drawn from."""
 
@@ -73,7 +123,7 @@ class Memory(Resource):
     fact: str
     scope: Scope
     topics: list[str] = Field(default_factory=list)
-    metadata: dict[str, MetadataValue] = Field(default_factory=dict)
+    metadata: Metadata = Field(default_factory=dict[str, MetadataValue])
     display_name: str = ""
     description: str = ""
     memory_type: MemoryType = MemoryType.NATURAL_LANGUAGE_COLLECTION
@@ -241,6 +291,28 @@ class Operation(Resource):
         return self.state == "done"
 
 
+class Call(Resource):
+    """What the faces over the network show as an operation beside the generations.
+
+    Attributes:
+        kind: what was called. All but `ingest` had ended when they were answered.
+        memory_id: of the memory that it is about, where it is about one.
+        count: what a purge counted.
+        scope: where it is about one scope; empty once that was forgotten.
+        operation: of `ingest`, the generation that reads the events, once there is one; its error is the call's.
+    """
+
+    id: str
+    bank_id: str
+    kind: CallKind
+    memory_id: str | None = None
+    count: int | None = None
+    scope: Scope | None = None
+    create_time: datetime
+    done: bool
+    operation: Operation | None = None
+
+
 class Forgotten(Resource):
     """What `forget` removed, counted."""
 
@@ -338,25 +410,13 @@ def clean_text(text: str) -> str:
     return _UNSTORABLE.sub("\ufffd", text)
 
 
-def metadata_to_json(metadata: Mapping[str, MetadataValue]) -> dict[str, dict[str, Any]]:
-    """Typed metadata in the managed service's shape: each value under the name of its type."""
-    encoded: dict[str, dict[str, Any]] = {}
-    for key, value in metadata.items():
-        if isinstance(value, bool):
-            encoded[key] = {"boolValue": value}
-        elif isinstance(value, int | float):
-            encoded[key] = {"doubleValue": float(value)}
-        elif isinstance(value, datetime):
-            encoded[key] = {"timestampValue": value.isoformat()}
-        else:
-            encoded[key] = {"stringValue": value}
-    return encoded
-
-
-def metadata_from_json(encoded: Mapping[str, Mapping[str, Any]]) -> dict[str, MetadataValue]:
-    """The inverse of `metadata_to_json`."""
-    decoded: dict[str, MetadataValue] = {}
-    for key, typed in encoded.items():
-        kind, value = next(iter(typed.items()))
-        decoded[key] = datetime.fromisoformat(value) if kind == "timestampValue" else value
-    return decoded
+def clean_json(value: Any) -> Any:
+    """The same plain data, each text in it as `clean_text` has it."""
+    if isinstance(value, str):
+        return clean_text(value)
+    if isinstance(value, Mapping):
+        entries = cast("Mapping[str, Any]", value)
+        return {clean_text(key): clean_json(entry) for key, entry in entries.items()}
+    if isinstance(value, list | tuple):
+        return [clean_json(entry) for entry in cast("Sequence[Any]", value)]
+    return value

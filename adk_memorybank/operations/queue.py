@@ -23,7 +23,7 @@ from adk_memorybank.resources import (
     bank_name,
     new_id,
 )
-from adk_memorybank.storage import records
+from adk_memorybank.storage import forgetting, records
 from adk_memorybank.storage.changes import Applied
 from adk_memorybank.storage.database import AsyncConnection, Database
 from adk_memorybank.storage.records import ScopeRow
@@ -298,6 +298,18 @@ class Queue:
         work = _work(row)
         await self.fail(connection, work=work, error=OperationError.of(Cancelled("cancelled on request")))
         return work
+
+    async def delete(self, connection: AsyncConnection, *, bank_id: str, operation_id: str) -> None:
+        """Takes an ended operation out of the records.
+
+        Raises:
+            NotFound: there is no such operation.
+            FailedPrecondition: it has not ended.
+        """
+        row = await self._row(connection, bank_id, operation_id)
+        if row.state != "done":
+            raise FailedPrecondition(f"the operation {operation_id} has not ended: cancel it first")
+        await forgetting.drop_operations(connection, [row])
 
     async def get(self, *, bank_id: str, operation_id: str) -> Operation:
         """One operation.

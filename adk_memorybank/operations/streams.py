@@ -44,11 +44,15 @@ class Ingested:
         operation_id: the operation that reads them, or None while they wait for their trigger.
         new: how many of them had not been seen before.
         passed_over: kinds of parts among the new ones that can't be read, counted.
+        stream_id: of the stream that took them.
+        idle: nothing waits in it, nothing reads from it, and no rule is there that later events would meet.
     """
 
     operation_id: str | None
     new: int
     passed_over: dict[str, int]
+    stream_id: int
+    idle: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +173,8 @@ class Streams:
             operation_id = await self._unfinished(connection, row.id)
         if operation_id is not None and fresh:
             await self._queue.pass_over(connection, operation_id=operation_id, kinds=dict(passed_over))
-        return Ingested(operation_id, len(fresh), dict(passed_over))
+        idle = operation_id is None and not waiting and (force or effective is None)
+        return Ingested(operation_id, len(fresh), dict(passed_over), row.id, idle)
 
     async def fire_due(self) -> int:
         """Fires the streams whose time rule, or whose safety net, is due. Returns how many."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -12,13 +13,13 @@ from numpy.typing import NDArray
 
 from adk_memorybank.clock import to_micros
 from adk_memorybank.errors import Unavailable
-from adk_memorybank.resources import RetrievedMemory, Scope
+from adk_memorybank.resources import Memory, RetrievedMemory, Scope
 from adk_memorybank.retrieval import ranking, words
 from adk_memorybank.retrieval.embedders import Embedder, QueryCache
 from adk_memorybank.retrieval.ranking import Order, Ranking
 from adk_memorybank.retrieval.reader import ViewReader
 from adk_memorybank.retrieval.scope_view import ScopeView
-from adk_memorybank.storage import records
+from adk_memorybank.storage import pages, records
 from adk_memorybank.storage.database import AsyncConnection, Database
 from adk_memorybank.storage.records import ScopeRow
 
@@ -28,12 +29,13 @@ _READS = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Search:
-    """What is searched for. `top_k` None finds all."""
+    """What is searched for. `top_k` None finds all, `matches` None everything."""
 
     query: str
     top_k: int | None
     by: Order
     now: datetime
+    matches: Callable[[Memory], bool] | None = None
 
 
 class Searcher:
@@ -68,14 +70,16 @@ class Searcher:
                     return []
                 view = self._reader.current(scope=row)
                 if view is not None:
-                    return await _read(connection, view, _rank(view, search, vector, terms), row)
+                    allowed = await _allowed(connection, view, search, row)
+                    return await _read(connection, view, _rank(view, search, vector, terms, allowed), row)
             view = await self._reader.view(scope=row, embedder=None if search.by == "words" else embedder)
             if view.version == row.version:
                 # Not kept where it is larger than the cache: then it is read beside the snapshot, and checked.
                 async with self._database.read() as connection:
                     now = await records.find_scope(connection, bank_id=bank_id, scope=scope)
                     if now is not None and now.version == view.version:
-                        return await _read(connection, view, _rank(view, search, vector, terms), now)
+                        allowed = await _allowed(connection, view, search, now)
+                        return await _read(connection, view, _rank(view, search, vector, terms, allowed), now)
         raise Unavailable("the memories of this scope changed each time while they were searched")
 
 
@@ -94,12 +98,31 @@ async def _read(
     ]
 
 
-def _rank(view: ScopeView, search: Search, vector: NDArray[float32] | None, terms: NDArray[np.uint32]) -> Ranking:
+async def _allowed(
+    connection: AsyncConnection, view: ScopeView, search: Search, scope: ScopeRow
+) -> NDArray[np.bool_] | None:
+    """(n,) which memories of the view match; None where all may be found."""
+    if search.matches is None:
+        return None
+    listed = await pages.page_memories(connection, bank_id=scope.bank_id, scope_id=scope.id, now=search.now)
+    allowed = np.zeros(len(view), np.bool_)
+    allowed[[view.index[one.id] for one in listed if one.id in view.index and search.matches(one)]] = True
+    return allowed
+
+
+def _rank(
+    view: ScopeView,
+    search: Search,
+    vector: NDArray[float32] | None,
+    terms: NDArray[np.uint32],
+    allowed: NDArray[np.bool_] | None,
+) -> Ranking:
     return ranking.rank(
         view,
         query_vector=vector,
         query_terms=terms,
         top_k=search.top_k,
         now=to_micros(search.now),
+        allowed=allowed,
         by=search.by,
     )

@@ -18,7 +18,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 from sqlalchemy.pool import AsyncAdaptedQueuePool
 
 from adk_memorybank.errors import EngineClosed, FailedPrecondition
-from adk_memorybank.storage import schema
+from adk_memorybank.storage import migrations, schema
 
 logger = logging.getLogger("google_adk.adk_memorybank.storage.database")
 
@@ -80,10 +80,10 @@ class Database:
         return engine
 
     async def open(self) -> None:
-        """Makes the tables where they are missing.
+        """Makes the tables where they are missing, and brings those of an older version up to this one.
 
         Raises:
-            FailedPrecondition: the file was written by another version of this package, or is no database.
+            FailedPrecondition: the file was written by a newer version of this package, or is no database.
         """
         try:
             found = await self._read_meta()
@@ -91,9 +91,9 @@ class Database:
             if "locked" in str(error.orig):
                 raise
             raise FailedPrecondition(f"{self._path} can't be used: {error.orig}") from error
-        if found["schema_version"] != str(schema.VERSION):
+        if found[schema.VERSION_KEY] != str(schema.VERSION):
             raise FailedPrecondition(
-                f"{self._path} has the format {found['schema_version']}, this version of adk-memorybank reads "
+                f"{self._path} has the format {found[schema.VERSION_KEY]}, this version of adk-memorybank reads "
                 f"{schema.VERSION}: install the version that wrote it, or start with another folder"
             )
         self.secret = bytes.fromhex(found["secret"])
@@ -104,10 +104,14 @@ class Database:
             rows = await connection.execute(select(schema.meta.c.key, schema.meta.c.value))
             found = {row.key: row.value for row in rows}
             if not found:
-                found = {"schema_version": str(schema.VERSION), "secret": secrets.token_hex(32)}
+                found = {schema.VERSION_KEY: str(schema.VERSION), "secret": secrets.token_hex(32)}
                 await connection.execute(
                     schema.meta.insert(), [{"key": key, "value": value} for key, value in found.items()]
                 )
+            elif migrations.can_upgrade(found[schema.VERSION_KEY]):
+                logger.info("%s is brought up from the format %s", self._path, found[schema.VERSION_KEY])
+                await migrations.upgrade(connection, version=found[schema.VERSION_KEY])
+                found[schema.VERSION_KEY] = str(schema.VERSION)
         return found
 
     @asynccontextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -15,6 +16,7 @@ from adk_memorybank.storage.citations import drop_uncited_text
 from adk_memorybank.storage.database import AsyncConnection
 from adk_memorybank.storage.records import ScopeRow
 from adk_memorybank.storage.schema import (
+    calls,
     dropped_vectors,
     events,
     forget_requests,
@@ -24,12 +26,13 @@ from adk_memorybank.storage.schema import (
     scopes,
     streams,
 )
+from adk_memorybank.storage.sessions import delete_sessions_of, delete_sessions_read, drop_expired_sessions
 
 _SWEEP = 1_000
 
 
 async def forget_scope(connection: AsyncConnection, *, scope: ScopeRow) -> Forgotten:
-    """Removes memories, revisions, events and operations of a scope, and its own pairs.
+    """Removes memories, revisions, events and operations of a scope, its own pairs, and the sessions it was read from.
 
     What stays is its number, the hash of its pairs, the raised epoch (a plan made before is refused) and the keyed
     hashes of the events it has seen (adding the same sessions again brings nothing back).
@@ -38,11 +41,14 @@ async def forget_scope(connection: AsyncConnection, *, scope: ScopeRow) -> Forgo
         select(memories.c.id, memories.c.fact_version).where(memories.c.scope_id == scope.id)
     )
     await records.drop_vectors(connection, bank_id=scope.bank_id, facts=[(row.id, row.fact_version) for row in facts])
+    await delete_sessions_read(connection, scope=scope)  # told by the events, which go next
+    await delete_sessions_of(connection, bank_id=scope.bank_id, scope=scope.pairs)
     counts: dict[str, int] = {}
     for table in (revisions, memories, events, streams, operations, forget_requests):
         counted = await connection.execute(select(func.count()).select_from(table).where(table.c.scope_id == scope.id))
         counts[table.name] = counted.scalar_one()
         await connection.execute(delete(table).where(table.c.scope_id == scope.id))
+    await connection.execute(delete(calls).where(calls.c.scope_id == scope.id))
     await connection.execute(
         update(scopes)
         .where(scopes.c.id == scope.id)
@@ -57,7 +63,7 @@ async def forget_scope(connection: AsyncConnection, *, scope: ScopeRow) -> Forgo
 
 
 async def sweep(connection: AsyncConnection, *, now: datetime, operations_before: datetime) -> int:
-    """Removes what has expired: memories, revisions, and operations that ended before `operations_before`.
+    """Removes what has expired: memories, revisions, sessions, and operations that ended before `operations_before`.
 
     At most a thousand of each kind; returns how many rows went, so that a caller goes on until none do.
     """
@@ -85,6 +91,7 @@ async def sweep(connection: AsyncConnection, *, now: datetime, operations_before
         touched.update(row.scope_id for row in old)
     for scope_id in touched:
         await drop_uncited_text(connection, scope_id=scope_id)
+    ended_sessions = await drop_expired_sessions(connection, now=now, most=_SWEEP)
     ended = (
         await connection.execute(
             select(operations.c.seq, operations.c.id)
@@ -92,12 +99,19 @@ async def sweep(connection: AsyncConnection, *, now: datetime, operations_before
             .limit(_SWEEP)
         )
     ).all()
-    if ended:
-        await connection.execute(delete(operations).where(operations.c.seq.in_([row.seq for row in ended])))
-        # Those of a generation that failed: kept to be retried, and nothing else will ever read them.
-        left = events.c.operation_id.in_([row.id for row in ended]) & (events.c.state == "claimed")
-        await connection.execute(delete(events).where(left))
-    return len(expired) + len(old) + len(ended)
+    await drop_operations(connection, ended)
+    await connection.execute(delete(calls).where(calls.c.create_time < to_micros(operations_before)))
+    return len(expired) + len(old) + len(ended) + ended_sessions
+
+
+async def drop_operations(connection: AsyncConnection, ended: Sequence[Any]) -> None:
+    """Removes operations that have ended, given as rows with `seq` and `id`."""
+    if not ended:
+        return
+    await connection.execute(delete(operations).where(operations.c.seq.in_([row.seq for row in ended])))
+    # Those of a generation that failed: kept to be retried, and nothing else will ever read them.
+    left = events.c.operation_id.in_([row.id for row in ended]) & (events.c.state == "claimed")
+    await connection.execute(delete(events).where(left))
 
 
 async def take_dropped_vectors(connection: AsyncConnection) -> dict[str, dict[str, int]]:

@@ -1,4 +1,4 @@
-"""Banks, scopes, memories and revisions: the rows, and the resources made of them."""
+"""Scopes, memories and revisions: the rows, and the resources made of them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeVar
 
-from sqlalchemy import ColumnElement, Row, Table, delete, func, or_, select, update
+from sqlalchemy import ColumnElement, Row, Table, func, or_, select, update
 
 from adk_memorybank.clock import from_micros, to_micros
 from adk_memorybank.errors import AlreadyExists, NotFound
@@ -26,16 +26,10 @@ from adk_memorybank.resources import (
 )
 from adk_memorybank.storage.database import AsyncConnection, insert_new
 from adk_memorybank.storage.schema import (
-    banks,
     dropped_vectors,
-    events,
-    forget_requests,
     memories,
-    operations,
     revisions,
     scopes,
-    seen_events,
-    streams,
 )
 from adk_memorybank.storage.vectors import vector_id
 
@@ -55,20 +49,6 @@ def pages(ids: Collection[T]) -> Iterator[list[T]]:
 def alive(table: Table, now: datetime) -> ColumnElement[bool]:
     """The condition that a memory or a revision has not expired."""
     return or_(table.c.expire_time.is_(None), table.c.expire_time > to_micros(now))
-
-
-@dataclass(frozen=True, slots=True)
-class BankRow:
-    """A bank. `config` holds what was set, and nothing that was filled in."""
-
-    id: str
-    display_name: str
-    config: dict[str, Any]
-    embedder: str | None
-    dimension: int | None
-    model: str | None
-    create_time: datetime
-    update_time: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,80 +74,9 @@ class FactRow:
     expire_time: int | None
 
 
-async def add_bank(
-    connection: AsyncConnection, *, bank_id: str, display_name: str, config: dict[str, Any], now: datetime
-) -> BankRow:
-    """Creates a bank.
-
-    Raises:
-        AlreadyExists: there is one with this id.
-    """
-    moment = to_micros(now)
-    added = await connection.execute(
-        insert_new(banks).values(
-            id=bank_id, display_name=display_name, config=config, create_time=moment, update_time=moment
-        )
-    )
-    if not added.rowcount:
-        raise AlreadyExists(f"there is a bank {bank_id!r} already")
-    return await get_bank(connection, bank_id=bank_id)
-
-
-async def find_bank(connection: AsyncConnection, *, bank_id: str) -> BankRow | None:
-    """Reads one bank; None where there is none with this id."""
-    row = (await connection.execute(select(banks).where(banks.c.id == bank_id))).one_or_none()
-    return None if row is None else _bank(row)
-
-
-async def get_bank(connection: AsyncConnection, *, bank_id: str) -> BankRow:
-    """Reads one bank.
-
-    Raises:
-        NotFound: there is none with this id.
-    """
-    found = await find_bank(connection, bank_id=bank_id)
-    if found is None:
-        raise NotFound(f"there is no bank {bank_id!r}")
-    return found
-
-
-async def list_banks(connection: AsyncConnection) -> list[BankRow]:
-    """All banks, in the order of their creation."""
-    return [_bank(row) for row in await connection.execute(select(banks).order_by(banks.c.create_time, banks.c.id))]
-
-
-async def update_bank(connection: AsyncConnection, *, bank_id: str, now: datetime, **values: Any) -> None:
-    """Writes some columns of a bank."""
-    await connection.execute(update(banks).where(banks.c.id == bank_id).values(update_time=to_micros(now), **values))
-
-
-async def delete_bank(connection: AsyncConnection, *, bank_id: str) -> None:
-    """Deletes a bank and everything in it. Its vectors go with its collection."""
-    of_bank = select(scopes.c.id).where(scopes.c.bank_id == bank_id)
-    for table in (operations, revisions, memories):
-        await connection.execute(delete(table).where(table.c.bank_id == bank_id))
-    for table in (events, seen_events, forget_requests, streams):
-        await connection.execute(delete(table).where(table.c.scope_id.in_(of_bank)))
-    await connection.execute(delete(scopes).where(scopes.c.bank_id == bank_id))
-    await connection.execute(delete(banks).where(banks.c.id == bank_id))
-
-
 async def count_memories(connection: AsyncConnection, *, bank_id: str) -> int:
     counted = await connection.execute(select(func.count()).select_from(memories).where(memories.c.bank_id == bank_id))
     return counted.scalar_one()
-
-
-def _bank(row: Row[Any]) -> BankRow:
-    return BankRow(
-        id=row.id,
-        display_name=row.display_name,
-        config=row.config,
-        embedder=row.embedder,
-        dimension=row.dimension,
-        model=row.model,
-        create_time=from_micros(row.create_time),
-        update_time=from_micros(row.update_time),
-    )
 
 
 async def find_scope(
@@ -290,32 +199,6 @@ async def read_memories(
     return found
 
 
-async def list_memories(
-    connection: AsyncConnection,
-    *,
-    bank_id: str,
-    scope_id: int | None,
-    now: datetime,
-    memory_types: Sequence[MemoryType] = (),
-) -> list[Memory]:
-    """The memories of a bank, or of one scope of it, that have not expired, the newest first.
-
-    Args:
-        memory_types: only these; all where empty.
-    """
-    query = (
-        select(memories, scopes.c.pairs)
-        .join(scopes, scopes.c.id == memories.c.scope_id)
-        .where(memories.c.bank_id == bank_id, alive(memories, now))
-        .order_by(memories.c.create_time.desc(), memories.c.id.desc())
-    )
-    if scope_id is not None:
-        query = query.where(memories.c.scope_id == scope_id)
-    if memory_types:
-        query = query.where(memories.c.memory_type.in_([one.value for one in memory_types]))
-    return [memory_of(row, scope=json.loads(row.pairs)) for row in await connection.execute(query)]
-
-
 async def get_memory(
     connection: AsyncConnection, *, bank_id: str, memory_id: str, now: datetime
 ) -> tuple[Memory, ScopeRow, int]:
@@ -353,23 +236,33 @@ def memory_of(row: Row[Any], *, scope: Scope) -> Memory:
     )
 
 
-async def list_revisions(
-    connection: AsyncConnection, *, bank_id: str, memory_id: str, now: datetime
-) -> list[MemoryRevision]:
-    """The revisions of a memory, also of a deleted one, the newest first, without the expired.
+async def owner_of(connection: AsyncConnection, *, bank_id: str, memory_id: str) -> int | None:
+    """The number of the scope of a memory; None where there is no such memory now."""
+    query = select(memories.c.scope_id).where(memories.c.bank_id == bank_id, memories.c.id == memory_id)
+    return (await connection.execute(query)).scalar_one_or_none()
 
-    Where the id is in use again in another scope, those of the memory before are not listed.
-    """
-    owner = select(memories.c.scope_id).where(memories.c.bank_id == bank_id, memories.c.id == memory_id)
-    scope_id = (await connection.execute(owner)).scalar_one_or_none()
+
+async def owners_of(connection: AsyncConnection, *, bank_id: str, ids: Sequence[str]) -> list[tuple[str, int]]:
+    """(id, number of its scope) of some memories."""
+    found: list[tuple[str, int]] = []
+    for page in pages(ids):
+        query = select(memories.c.id, memories.c.scope_id).where(memories.c.bank_id == bank_id, memories.c.id.in_(page))
+        found += [(row.id, row.scope_id) for row in await connection.execute(query)]
+    return found
+
+
+async def last_owner_of(connection: AsyncConnection, *, bank_id: str, memory_id: str) -> int | None:
+    """As `owner_of`, also of a memory that was deleted, as long as there are revisions of it."""
+    owner = await owner_of(connection, bank_id=bank_id, memory_id=memory_id)
+    if owner is not None:
+        return owner
     query = (
-        select(revisions)
-        .where(revisions.c.bank_id == bank_id, revisions.c.memory_id == memory_id, alive(revisions, now))
+        select(revisions.c.scope_id)
+        .where(revisions.c.bank_id == bank_id, revisions.c.memory_id == memory_id)
         .order_by(revisions.c.seq.desc())
+        .limit(1)
     )
-    if scope_id is not None:
-        query = query.where(revisions.c.scope_id == scope_id)
-    return [_revision(row) for row in await connection.execute(query)]
+    return (await connection.execute(query)).scalar_one_or_none()
 
 
 async def list_earlier_facts(
@@ -388,7 +281,7 @@ async def list_earlier_facts(
     return {memory_id: tuple(found[1 : most + 1]) for memory_id, found in facts.items()}
 
 
-def _revision(row: Row[Any]) -> MemoryRevision:
+def revision_of(row: Row[Any]) -> MemoryRevision:
     return MemoryRevision(
         name=revision_name(row.bank_id, row.memory_id, row.id),
         fact=row.fact,

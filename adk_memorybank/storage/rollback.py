@@ -80,8 +80,7 @@ async def _target(
         records.alive(revisions, now),
     )
     found = (await connection.execute(query)).one_or_none()
-    owner = select(memories.c.scope_id).where(memories.c.bank_id == bank_id, memories.c.id == memory_id)
-    scope_id = (await connection.execute(owner)).scalar_one_or_none()
+    scope_id = await records.owner_of(connection, bank_id=bank_id, memory_id=memory_id)
     # An id may have been used again in another scope since: what was deleted there is not this memory's.
     if found is None or scope_id not in (None, found.scope_id):
         raise NotFound(f"the memory {memory_id!r} has no revision {revision_id!r}")

@@ -16,8 +16,9 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-VERSION = 1
-"""Raised with every change of the tables; a store of another version is not opened."""
+VERSION = 2
+"""Raised with every change of the tables; `migrations` brings an older store up to it."""
+VERSION_KEY = "schema_version"
 
 metadata = MetaData()
 
@@ -39,6 +40,9 @@ banks = Table(
     metadata,
     Column("id", String, primary_key=True),
     Column("display_name", Text, nullable=False),
+    Column("description", Text, nullable=False, default="", server_default=""),
+    Column("labels", _Json),
+    Column("extra", _Json),  # what the managed service's clients send for a deployment: kept as it came
     Column("config", _Json, nullable=False),  # only what was set: defaults are filled in when it is read
     Column("embedder", Text),  # set with the first vector, together with the dimension
     Column("dimension", Integer),
@@ -188,6 +192,58 @@ operations = Table(
     UniqueConstraint("bank_id", "id"),
     Index("operations_by_scope", "scope_id", "state", "seq"),
     Index("operations_by_state", "state", "due_time"),
+)
+
+calls = Table(
+    "calls",
+    metadata,
+    Column("seq", _Serial, primary_key=True),
+    Column("bank_id", String, nullable=False),  # no foreign keys: that a bank was deleted can be read afterwards
+    Column("id", String, nullable=False),
+    Column("kind", String, nullable=False),
+    Column("memory_id", String),
+    Column("scope_id", BigInteger),
+    Column("stream_id", BigInteger),
+    Column("operation_id", String),  # that reads the events of the stream
+    Column("after", BigInteger),  # while there is none: it will be the first of the stream after this one
+    Column("counted", Integer),  # by a purge
+    Column("done", Integer, nullable=False),
+    Column("create_time", BigInteger, nullable=False),
+    UniqueConstraint("bank_id", "id"),
+    Index("calls_by_stream", "stream_id", "seq"),
+    Index("calls_by_scope", "scope_id"),
+    Index("calls_by_time", "create_time"),
+)
+
+sessions = Table(
+    "sessions",
+    metadata,
+    Column("seq", _Serial, primary_key=True),
+    Column("bank_id", ForeignKey("banks.id"), nullable=False),
+    Column("id", String, nullable=False),
+    Column("user_id", Text, nullable=False),
+    Column("display_name", Text, nullable=False),
+    Column("labels", _Json, nullable=False),
+    Column("session_state", _Json, nullable=False),
+    Column("create_time", BigInteger, nullable=False),
+    Column("update_time", BigInteger, nullable=False),
+    Column("expire_time", BigInteger),
+    UniqueConstraint("bank_id", "id"),
+    Index("sessions_by_user", "bank_id", "user_id"),
+    Index("sessions_by_time", "bank_id", "create_time"),
+    Index("sessions_by_expiry", "expire_time"),
+)
+
+session_events = Table(
+    "session_events",
+    metadata,
+    Column("seq", _Serial, primary_key=True),  # the order of arrival
+    Column("session_seq", ForeignKey("sessions.seq"), nullable=False),
+    Column("id", String, nullable=False),
+    Column("timestamp", BigInteger, nullable=False),
+    Column("body", _Json, nullable=False),
+    UniqueConstraint("session_seq", "id"),
+    Index("session_events_by_time", "session_seq", "timestamp", "seq"),
 )
 
 dropped_vectors = Table(
