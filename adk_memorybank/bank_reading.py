@@ -239,6 +239,10 @@ class BankReading:
 
         return await self._call(listed())
 
+    async def waiting_scopes(self) -> list[Scope]:
+        """The scopes in whose streams events wait for their trigger."""
+        return await self._call(self._engine.streams.waiting_scopes(bank_id=self._id))
+
     async def _tell_empty(self, scope: Scope) -> None:
         """Says once which scopes share a value with an empty one: app names differ between `adk web` and AdkApp."""
         canonical = canonical_scope(scope)

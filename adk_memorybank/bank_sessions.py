@@ -15,7 +15,6 @@ from adk_memorybank.events import Event
 from adk_memorybank.paging import MAX_PAGE, Page, decode_token, encode_token, page_limit
 from adk_memorybank.resources import (
     MAX_DISPLAY_NAME,
-    Scope,
     clean_text,
     id_in,
     last_segment,
@@ -320,15 +319,6 @@ class BankSessions:
             NotFound: as `read_events`.
         """
         await self._source(connection, name)
-
-    async def forget(self, scope: Scope) -> int:
-        """Removes the sessions of the user whose scope this is, and says how many. Runs on the engine's loop."""
-        async with self._engine.database.write() as connection:
-            gone = await rows.delete_sessions_of(connection, bank_id=self._bank_id, scope=scope)
-            if gone:
-                await self._engine.database.note_erasure(connection)
-        await self._engine.erase()  # an earlier call may have been interrupted
-        return gone
 
     async def _row(self, connection: AsyncConnection, name: str) -> SessionRow:
         return await rows.get_session(

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from pydantic import BaseModel
 
@@ -33,6 +33,7 @@ from adk_memorybank.sharing import leave, share
 from adk_memorybank.storage import bank_rows, records
 from adk_memorybank.storage.bank_rows import BankRow
 
+T = TypeVar("T")
 Config = ManagedSemanticMemoryConfig | BaseModel | Mapping[str, Any] | str | os.PathLike[str] | None
 
 
@@ -96,6 +97,10 @@ class MemoryBanks:
             if self._engine is None or not self._engine.alive:
                 self._engine = share(self.settings.folder, clock=self._clock)
             return self._engine
+
+    async def call(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        """Runs a coroutine on the store's loop. A cancelled caller doesn't cancel it."""
+        return await self.engine.call(coroutine)
 
     @property
     def calls(self) -> Calls:

@@ -12,6 +12,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
+from adk_memorybank.background import Background
 from adk_memorybank.clock import Clock
 from adk_memorybank.errors import FailedPrecondition, MemoryBankError, NotFound
 from adk_memorybank.generation.attributes import clear_cache
@@ -73,7 +74,7 @@ class Engine:
         self._working = False
         self._told_in_use = False
         self._dropping = asyncio.Lock()
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._background = Background(logger, "work behind the scenes failed, it is done again later")
         self._before = before
         self._thread = LoopThread()
         self._opened = self._thread.submit(self._open())
@@ -118,7 +119,7 @@ class Engine:
         logger.info("the memory bank's store is %s", self.folder.path)
         if not await self._own() and not self._waits_for_another:
             logger.warning("%s", self._why_not() if lost_at_fork() else self.folder.in_use_briefly())
-        self._start(self._keep_house())
+        self._background.start(self._keep_house())
 
     @property
     def _waits_for_another(self) -> bool:
@@ -344,12 +345,12 @@ class Engine:
                 )
                 return
             named = {vector_id(memory.id, version): vectors[row] for row, (memory, version) in enumerate(memories)}
-            self._start(self.reader.keep(bank_id=parts.id, vectors=named))
+            self._background.start(self.reader.keep(bank_id=parts.id, vectors=named))
         self.tidy()
 
     def tidy(self) -> None:
         """Drops the vectors that are not named any more, behind the caller."""
-        self._start(self.drop_vectors())
+        self._background.start(self.drop_vectors())
 
     async def drop_vectors(self) -> None:
         """Lets Chroma remove what the records have noted. A fault is logged; the notes stay for the next time."""
@@ -400,16 +401,6 @@ class Engine:
             await self.database.truncate_log()
             await self.drop_vectors()
 
-    def _start(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._ended)
-
-    def _ended(self, task: asyncio.Task[None]) -> None:
-        self._tasks.discard(task)
-        if not task.cancelled() and (error := task.exception()) is not None:
-            logger.warning("work behind the scenes failed, it is done again later: %s", error)
-
     async def stop(self, *, patience: float) -> None:
         """Waits `patience` seconds for what runs, and leaves the rest durable."""
         try:
@@ -419,10 +410,7 @@ class Engine:
             await self._let_go()
 
     async def _let_go(self) -> None:
-        tasks = list(self._tasks)
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._background.stop()
         try:
             await self.reader.close()
             if self._vectors is not None:

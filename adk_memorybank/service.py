@@ -9,7 +9,7 @@ import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from google.adk.memory.base_memory_service import BaseMemoryService, SearchMemoryResponse
 from google.adk.memory.memory_entry import MemoryEntry
@@ -242,8 +242,7 @@ class MemoryBankService(BaseMemoryService):
         """
         bank = await self._open()
         if force:
-            engine = self.banks.engine
-            for scope in await engine.call(engine.streams.waiting_scopes(bank_id=self._settings.bank_id)):
+            for scope in await bank.waiting_scopes():
                 for operation in await bank.flush(scope=scope):
                     await self._accept(operation, wait=False)
         with self._lock:
@@ -276,19 +275,26 @@ class MemoryBankService(BaseMemoryService):
 
     @property
     def banks(self) -> MemoryBanks:
-        """The store behind this service.
+        """The store behind this service; of one that another process serves, a part of the methods.
 
         Raises:
             EngineClosed: the service was closed.
         """
-        from adk_memorybank.banks import MemoryBanks
-
         with self._lock:
             if self._closed:
                 raise EngineClosed("the service was closed; make a new one to go on")
             if self._banks is None:
-                self._banks = MemoryBanks(settings=self._settings, clock=self._clock)
+                self._banks = self._store()
             return self._banks
+
+    def _store(self) -> MemoryBanks:
+        if self._settings.url is not None:
+            from adk_memorybank.remote import RemoteBanks
+
+            return cast("MemoryBanks", RemoteBanks(self._settings))  # it has the methods that are used here
+        from adk_memorybank.banks import MemoryBanks
+
+        return MemoryBanks(settings=self._settings, clock=self._clock)
 
     async def bank(self) -> MemoryBank:
         """The bank behind this service: its operations, revisions and everything that ADK's methods don't offer."""
@@ -327,8 +333,8 @@ class MemoryBankService(BaseMemoryService):
             await self._accept(operation, wait=False)
             return operation
 
-        # On the engine's loop, so that `flush` knows what was accepted also where the caller is cancelled meanwhile.
-        operation = await self.banks.engine.call(ingest())
+        # On the store's loop, so that `flush` knows what was accepted also where the caller is cancelled meanwhile.
+        operation = await self.banks.call(ingest())
         await self._accept(operation, wait=request.wait)
 
     async def _accept(self, operation: Operation | None, *, wait: bool) -> None:

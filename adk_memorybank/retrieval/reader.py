@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import weakref
-from collections.abc import Coroutine, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy import float32
 from numpy.typing import NDArray
 
+from adk_memorybank.background import Background
 from adk_memorybank.errors import EmbedderMismatch, MemoryBankError
 from adk_memorybank.retrieval import words
 from adk_memorybank.retrieval.embedders import Embedder
@@ -39,7 +39,7 @@ class ViewReader:
         self._cache = ViewCache(max_bytes=max_bytes)
         self._locks: weakref.WeakValueDictionary[int, asyncio.Lock] = weakref.WeakValueDictionary()
         self._unwritten: dict[str, NDArray[float32]] = {}
-        self._behind: set[asyncio.Task[None]] = set()
+        self._background = Background(logger, "vectors could not be made, they are when they are next read")
         self.vectors: Vectors | None = None
 
     def current(self, *, scope: ScopeRow) -> ScopeView | None:
@@ -73,7 +73,7 @@ class ViewReader:
                         return view
                     view = made
                     if len(missing) > MADE_AT_ONCE:
-                        self._start(self._make_behind(scope, view, missing[MADE_AT_ONCE:], embedder))
+                        self._background.start(self._make_behind(scope, view, missing[MADE_AT_ONCE:], embedder))
             except ValueError as error:
                 raise EmbedderMismatch(f"{error}: make the bank's vectors anew with `banks.reindex`") from error
             self._cache.put(key, view)
@@ -133,9 +133,7 @@ class ViewReader:
 
     async def close(self) -> None:
         """Ends what is made behind."""
-        for task in list(self._behind):
-            task.cancel()
-        await asyncio.gather(*self._behind, return_exceptions=True)
+        await self._background.stop()
 
     async def _read(self, scope: ScopeRow, old: ScopeView | None) -> tuple[ScopeView, list[int]]:
         """A view of what the records say now, and the places whose vector is missing."""
@@ -176,7 +174,7 @@ class ViewReader:
             return view
         made = await embedder.embed([fact.fact for fact in current])
         named = {vector_id(fact.id, fact.fact_version): made[row] for row, fact in enumerate(current)}
-        self._start(self.keep(bank_id=scope.bank_id, vectors=named))
+        self._background.start(self.keep(bank_id=scope.bank_id, vectors=named))
         return view.with_vectors({view.index[fact.id]: made[row] for row, fact in enumerate(current)})
 
     async def _make_behind(self, scope: ScopeRow, view: ScopeView, places: Sequence[int], embedder: Embedder) -> None:
@@ -185,16 +183,6 @@ class ViewReader:
             if self._cache.get((scope.bank_id, scope.id)) is view:
                 self._cache.put((scope.bank_id, scope.id), made)
             view = made
-
-    def _start(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.create_task(work)
-        self._behind.add(task)
-        task.add_done_callback(self._ended)
-
-    def _ended(self, task: asyncio.Task[None]) -> None:
-        self._behind.discard(task)
-        if not task.cancelled() and (error := task.exception()) is not None:
-            logger.warning("vectors could not be made, they are when they are next read: %s", error)
 
 
 def _same(view: ScopeView, place: int, fact_version: int, expire_time: int | None) -> bool:

@@ -26,7 +26,7 @@ from adk_memorybank.storage.schema import (
     scopes,
     streams,
 )
-from adk_memorybank.storage.sessions import delete_sessions_of, delete_sessions_read, drop_expired_sessions
+from adk_memorybank.storage.sessions import delete_sessions_read, drop_expired_sessions
 
 _SWEEP = 1_000
 
@@ -42,7 +42,6 @@ async def forget_scope(connection: AsyncConnection, *, scope: ScopeRow) -> Forgo
     )
     await records.drop_vectors(connection, bank_id=scope.bank_id, facts=[(row.id, row.fact_version) for row in facts])
     await delete_sessions_read(connection, scope=scope)  # told by the events, which go next
-    await delete_sessions_of(connection, bank_id=scope.bank_id, scope=scope.pairs)
     counts: dict[str, int] = {}
     for table in (revisions, memories, events, streams, operations, forget_requests):
         counted = await connection.execute(select(func.count()).select_from(table).where(table.c.scope_id == scope.id))

@@ -20,6 +20,7 @@ MAX_LINES = 500
 # It may import itself, what lies below, and its neighbours, except on the floors in APART.
 FLOORS: dict[str, set[str]] = {
     "ground": {
+        "background",
         "clock",
         "config",
         "customization",
@@ -53,6 +54,8 @@ FLOORS: dict[str, set[str]] = {
         "parts",
         "pipeline",
         "planning",
+        "protocol",
+        "remote",
         "sharing",
     },
     "faces": {"__main__", "cli", "custom_metadata", "plugin", "server", "service"},
