@@ -1,0 +1,1 @@
+"""The faces over HTTP: the managed service's REST API, and what clients of a served bank use."""
