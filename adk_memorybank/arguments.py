@@ -78,7 +78,8 @@ def matching(
     filter = (filter or "").strip()
     if not filter and not filter_groups:
         return None
-    from adk_memorybank.retrieval.filters import parse_filter, read_filter_groups
+    from adk_memorybank.retrieval.filter_groups import read_filter_groups
+    from adk_memorybank.retrieval.filters import parse_filter
 
     by_filter = parse_filter(filter, over=over)
     by_groups = read_filter_groups(filter_groups or [])

@@ -10,7 +10,7 @@ from adk_memorybank.arguments import check_search, matching, valid_types
 from adk_memorybank.engine import Engine
 from adk_memorybank.errors import NotFound
 from adk_memorybank.memories import Matches, Memories
-from adk_memorybank.paging import Page, decode_token, encode_token, page_limit
+from adk_memorybank.paging import Page, decode_token, encode_token, page_limit, parse_order
 from adk_memorybank.parts import BankParts
 from adk_memorybank.resources import (
     Memory,
@@ -82,10 +82,10 @@ class BankReading:
         Raises:
             InvalidArgument: naming the field.
         """
-        from adk_memorybank.retrieval.filters import parse_filter, parse_order
+        from adk_memorybank.retrieval.filters import parse_filter
 
         matches = parse_filter(filter or "", over="memories")
-        order = parse_order(order_by or "create_time desc")
+        order = parse_order(order_by)
         most = page_limit(page_size)
         of = repr(("memories", self._id, order.field, order.descending, filter or ""))
         after = decode_token(page_token, of=of, like=(int, str))

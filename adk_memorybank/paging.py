@@ -9,13 +9,16 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, Literal, TypeVar, cast
 
 from adk_memorybank.errors import InvalidArgument
 
 T = TypeVar("T")
+
+_ORDER = re.compile(r"\s*(create_time|update_time|createTime|updateTime)(?:\s+(asc|desc))?\s*", re.IGNORECASE)
 
 MAX_PAGE = 100
 """More are not given at once, whatever is asked for (reference 5.13)."""
@@ -40,6 +43,35 @@ def page_limit(page_size: int | None, *, default: int = MAX_PAGE) -> int:
     if isinstance(page_size, bool) or not isinstance(page_size, int) or page_size < 0:  # pyright: ignore[reportUnnecessaryIsInstance]: callers may not check types
         raise InvalidArgument(f"should be a positive number, not {page_size!r}", field="page_size")
     return min(page_size, MAX_PAGE)
+
+
+@dataclass(frozen=True, slots=True)
+class ByTime:
+    """The order of a list."""
+
+    field: Literal["create_time", "update_time"] = "create_time"
+    descending: bool = True
+
+
+def parse_order(text: str | None) -> ByTime:
+    """Reads `create_time` or `update_time`, in either casing, with `asc` (the default there) or `desc`.
+
+    Without a text the newest comes first.
+
+    Raises:
+        InvalidArgument: it is something else.
+    """
+    if not text or not text.strip():
+        return ByTime()
+    match = _ORDER.fullmatch(text)
+    if match is None:
+        raise InvalidArgument(
+            f"should be `create_time` or `update_time`, with `asc` or `desc`, not {text[:60]!r}", field="order_by"
+        )
+    return ByTime(
+        "update_time" if match[1].lower().startswith("update") else "create_time",
+        descending=(match[2] or "").lower() == "desc",
+    )
 
 
 def encode_token(after: Sequence[Any], *, of: str) -> str:
