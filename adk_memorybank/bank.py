@@ -9,6 +9,7 @@ from typing import Any
 from adk_memorybank.arguments import direct_facts, matching, valid_fact, valid_stream
 from adk_memorybank.bank_operations import BankOperations
 from adk_memorybank.bank_reading import BankReading
+from adk_memorybank.bank_sessions import BankSessions
 from adk_memorybank.config import GenerationRule, GenerationTriggerConfig, ManagedSemanticMemoryConfig
 from adk_memorybank.engine import Engine
 from adk_memorybank.errors import InvalidArgument
@@ -42,12 +43,14 @@ class MemoryBank(BankReading):
 
     Attributes:
         operations: the accepted work of this bank.
+        sessions: ADK sessions that it keeps, to generate memories from.
     """
 
     def __init__(self, engine: Engine, bank_id: str, parts: BankParts) -> None:
         super().__init__(engine, bank_id, parts)
         self._intake = Intake(engine, bank_id)
         self.operations = BankOperations(engine, bank_id)
+        self.sessions = BankSessions(engine, bank_id)
 
     @property
     def name(self) -> str:

@@ -12,7 +12,7 @@ from adk_memorybank.durations import parse_duration
 from adk_memorybank.engine import Engine
 from adk_memorybank.errors import InvalidArgument
 from adk_memorybank.events import Event
-from adk_memorybank.paging import MAX_PAGE, Page, decode_token, encode_token, page_limit
+from adk_memorybank.paging import MAX_PAGE, Page, decode_token, encode_token, page_limit, parse_order
 from adk_memorybank.resources import (
     MAX_DISPLAY_NAME,
     clean_text,
@@ -38,6 +38,8 @@ T = TypeVar("T")
 
 _BATCH = MAX_PAGE + 1
 _BANK = re.compile(r"(?:reasoningEngines|memoryBanks)/([^/]*)/sessions/")
+_OF_USER = re.compile(r'\s*user_id\s*=\s*"((?:[^"\\]|\\.)*)"\s*')
+"""The filter that ADK lists sessions by: these are found by an index, among however many of other users."""
 _TIME_ORDER = re.compile(r"\s*timestamp(?:\s+(asc|desc))?\s*", re.IGNORECASE)
 
 
@@ -126,10 +128,12 @@ class BankSessions:
         Raises:
             InvalidArgument: naming the field.
         """
-        from adk_memorybank.retrieval.filters import parse_filter, parse_order
+        from adk_memorybank.retrieval.filters import parse_filter
 
         matches = parse_filter(filter or "", over="sessions")
-        order = parse_order(order_by or "create_time desc")
+        of_user = _OF_USER.fullmatch(filter or "")
+        user_id = None if of_user is None else clean_text(re.sub(r"\\(.)", r"\1", of_user[1]))
+        order = parse_order(order_by)
         most = page_limit(page_size)
         of = repr(("sessions", self._bank_id, order.field, order.descending, filter or ""))
         after = decode_token(page_token, of=of, like=(int, int))
@@ -146,6 +150,7 @@ class BankSessions:
                         by=order.field,
                         descending=order.descending,
                         after=after,
+                        user_id=user_id,
                     )
 
                 return await _gather(read, matches, most=most, after=after)

@@ -17,6 +17,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     ValidationError,
+    ValidationInfo,
     model_validator,
 )
 from pydantic.alias_generators import to_camel
@@ -27,6 +28,7 @@ from adk_memorybank.errors import InvalidArgument
 from adk_memorybank.resources import MAX_SCOPE_PAIRS
 
 _FAULT = "memory_bank_config"
+_IGNORE_UNKNOWN = "ignore_unknown"
 
 
 def fault(message: str, *path: str | int) -> PydanticCustomError:
@@ -64,24 +66,27 @@ class ConfigModel(BaseModel):
     """Further spellings (snake_case) of a field in the input → the field's name."""
 
     @classmethod
-    def parse(cls, source: object = None, *, field: str = "") -> Self:
+    def parse(cls, source: object = None, *, field: str = "", ignore_unknown: bool = False) -> Self:
         """Reads a configuration.
 
         Args:
             source: a mapping, an object of this class or of the official SDK's; None for the defaults.
             field: where the source stands in a larger input, for the error.
+            ignore_unknown: keys that are not known are passed over, as a server does for newer clients.
 
         Raises:
             InvalidArgument: saying where and what is wrong.
         """
         try:
-            return cls.model_validate({} if source is None else source)
+            return cls.model_validate(
+                {} if source is None else source, context={_IGNORE_UNKNOWN: True} if ignore_unknown else None
+            )
         except ValidationError as error:
             raise invalid_argument(error, field=field) from None
 
     @model_validator(mode="before")
     @classmethod
-    def _by_field_names(cls, value: object) -> object:
+    def _by_field_names(cls, value: object, info: ValidationInfo) -> object:
         if isinstance(value, cls):
             return value
         if isinstance(value, BaseModel):
@@ -97,6 +102,8 @@ class ConfigModel(BaseModel):
             name = names.get(key)
             if name is None:
                 if not open_to_more:
+                    if info.context and _IGNORE_UNKNOWN in info.context:
+                        continue
                     raise cls._unknown_key(key)
                 name = key
             if item is None:

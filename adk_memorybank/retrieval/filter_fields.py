@@ -240,7 +240,6 @@ _FIELDS: Mapping[str, Mapping[str, _Field]] = {
         **_map("labels"),
     },
     "session_events": _of(_time, "timestamp"),
-    "session_events": _of(_time, "timestamp"),
     "scopes": {"scope": _Field(_whole, lambda scope: scope), "scope.": _Field(_entry, lambda scope: scope)},
 }
 

@@ -14,7 +14,7 @@ from adk_memorybank.config import set_fields
 from adk_memorybank.errors import NotFound
 from adk_memorybank.protocol import PATH, methods
 from adk_memorybank.resources import bank_name, validate_bank_id
-from adk_memorybank.server.access import Caller
+from adk_memorybank.server.access import Caller, caller_of
 from adk_memorybank.validation import invalid_argument
 
 LONGEST_WAIT = 30.0
@@ -32,12 +32,12 @@ async def open_bank(bank_id: str, request: Request) -> Response:
     try:
         bank = await banks.get(name=name)
     except NotFound:
-        _caller(request).check_all()
+        caller_of(request).check_all()
         bank = await banks.create(bank_id=bank_id, managed_semantic_memory_config=wanted.get("config"))
     else:
         config = wanted.get("config")
         if config is not None and config != set_fields(bank.managed_semantic_memory_config):
-            _caller(request).check_all()
+            caller_of(request).check_all()
             bank = await banks.update(name=name, managed_semantic_memory_config=config)
     told = {
         "display_name": bank.display_name,
@@ -60,7 +60,7 @@ async def invoke(bank_id: str, name: str, request: Request) -> Response:
     except ValidationError as error:
         raise invalid_argument(error) from None
     bank = await banks.get(name=bank_name(validate_bank_id(bank_id)))
-    await _check(_caller(request), bank, name, given)
+    await _check(caller_of(request), bank, name, given)
     of_operations = name.startswith("operations.")
     if name == "operations.wait":
         asked = given.get("timeout")
@@ -85,10 +85,6 @@ async def _check(caller: Caller, bank: MemoryBank, name: str, given: dict[str, A
             caller.check((await bank.operations.get(one)).scope)
     else:
         caller.check(await bank.scope_of(name=given["name"].partition("/revisions/")[0]))
-
-
-def _caller(request: Request) -> Caller:
-    return request.state.caller
 
 
 def _read(body: bytes) -> dict[str, Any]:

@@ -76,13 +76,17 @@ async def page_sessions(
     by: TimeField,
     descending: bool,
     after: Place | None,
+    user_id: str | None = None,
 ) -> list[tuple[Place, Session]]:
     """The next sessions of a bank that have not expired, each with its place in the order by a time.
 
     Args:
+        user_id: only of this user.
         after: the place of the one before; None for the first.
     """
     alive_ones = select(sessions).where(sessions.c.bank_id == bank_id, alive(sessions, now)).limit(most)
+    if user_id is not None:
+        alive_ones = alive_ones.where(sessions.c.user_id == user_id)
     query = _in_order(alive_ones, sessions.c[by], sessions.c.seq, descending=descending, after=after)
     return [((getattr(row, by), row.seq), _session(row).session) for row in await connection.execute(query)]
 
