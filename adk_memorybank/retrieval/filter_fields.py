@@ -65,7 +65,8 @@ def test_of(over: str, path: Sequence[str], comparator: str, operand: str, *, qu
     missing = None if over == "scopes" else comparator == "!="
     read = field.read if not key else _entry_reader(field.read, key)
     if comparator == ":" and operand == "*" and not quoted:
-        return lambda resource: read(resource) not in (None, "", [], {})
+        unset = (None,) if key else (None, "", [], {})  # a key may be there with an empty value
+        return lambda resource: read(resource) not in unset
     compared = field.compare(".".join(path), comparator, operand)
 
     def test(resource: Any) -> bool | None:
@@ -90,14 +91,31 @@ def _text(name: str, comparator: str, operand: str) -> Callable[[Any], bool]:
 
 
 def _matching(pattern: str) -> Callable[[Any], bool]:
+    compiled = _compiled(pattern)
+    return lambda value: compiled.fullmatch(value) is not None
+
+
+def weight_of(pattern: str) -> int:
+    """How long a text is matched with a regular expression, per letter: the instructions that RE2 makes of it.
+
+    RE2 takes linear time, but `(?:a?){1000}` is a thousand steps for each letter.
+
+    Raises:
+        InvalidArgument: it can't be read.
+    """
+    return _compiled(pattern).programsize
+
+
+def _compiled(pattern: str) -> Any:
     options = re2.Options()
     options.log_errors = False
     options.dot_nl = True
+    options.never_capture = True
+    options.max_mem = 1 << 20  # of one expression; re2 keeps the last 128
     try:
-        compiled = re2.compile(pattern, options)
+        return re2.compile(pattern, options)
     except (re2.error, UnicodeError) as error:  # pyright: ignore[reportUnknownVariableType]: re2 has no types
         raise _wrong(f"the regular expression {pattern[:60]!r} can't be read: {_said(error)}") from None
-    return lambda value: compiled.fullmatch(value) is not None
 
 
 def _said(error: Exception) -> str:
@@ -117,9 +135,9 @@ def _time(name: str, comparator: str, operand: str) -> Callable[[Any], bool]:
 
 def _moment(operand: str) -> datetime | None:
     try:
-        if re.fullmatch(r"-?\d{1,19}", operand):
+        if re.fullmatch(r"-?\d{1,19}", operand) and not re.fullmatch(r"[12]\d{7}", operand):  # 20260501 is a day
             return from_micros(int(operand))
-        return to_utc(datetime.fromisoformat(operand))
+        return to_utc(datetime.fromisoformat(operand.upper()))
     except (ValueError, OverflowError, OSError):
         return None
 
@@ -153,7 +171,7 @@ def _typed(name: str, comparator: str, operand: str) -> Callable[[Any], bool]:
     """Of metadata, each value by its type; another type is another value."""
     comparator = "=" if comparator == ":" else comparator
     moment = _moment(operand)
-    number = float(operand) if re.fullmatch(r"-?\d+(\.\d+)?", operand) else None
+    number = float(operand) if re.fullmatch(r"-?\d+(\.\d+)?([Ee][+-]?\d+)?", operand) else None
     truth = {"true": True, "false": False}.get(operand.lower())
     of_text = _entry(name, comparator, operand)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from importlib.metadata import version
 from typing import Any
 
-from fastapi import Depends, FastAPI
+from fastapi import Depends, FastAPI, Request
+from fastapi.responses import JSONResponse
 
 from adk_memorybank.banks import MemoryBanks
 from adk_memorybank.server import (
@@ -57,10 +58,20 @@ def create_app(banks: MemoryBanks, *, access: Access | None = None, max_body_byt
         dependencies=[Depends(caller_of)],
     )
     app.state.banks = banks
+    app.state.ready = True
     app.state.access = access or Access()
     add_failures(app)
     for routes in (operations_routes, bank_routes, memories_routes, banks_routes, native):
         app.include_router(routes.router)
+    for path in ("/healthz", "/readyz"):  # plain routes: no key is asked for
+        app.add_route(path, _ready, include_in_schema=False)
     app.add_middleware(Prefixes)
     app.add_middleware(BodyLimit, max_bytes=max_body_bytes)
     return app
+
+
+async def _ready(request: Request) -> JSONResponse:
+    """Whether the store is open and new requests are taken."""
+    state = request.app.state
+    ready = state.ready and state.banks.engine.alive
+    return JSONResponse({"status": "ok" if ready else "stopping"}, status_code=200 if ready else 503)

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import IO
 
 from adk_memorybank.errors import FailedPrecondition, StoreInUse
+
+_SECRET_OPTIONS = ("--api-key", "--scope-rule")
+"""Of the command line: what follows them names a key, and is written nowhere."""
 
 if sys.platform == "win32":
     import msvcrt
@@ -63,7 +68,7 @@ class Folder:
             file.close()
             return False
         self._file = file
-        owner = {"pid": os.getpid(), "command": " ".join(sys.orig_argv)}
+        owner = {"pid": os.getpid(), "command": _command(sys.orig_argv)}
         temporary = self._owner.with_suffix(f".{os.getpid()}")
         temporary.write_text(json.dumps(owner))
         temporary.replace(self._owner)
@@ -95,5 +100,20 @@ class Folder:
         return StoreInUse(
             f"{self.path} is in use by {self.owner()}, and its vectors can be opened by one process only. What is "
             "added here is accepted all the same, and done by that process. To search, end it, use another folder, or "
-            "let that one process serve all users"
+            f"let one process own it and serve the others: `adk-memorybank serve --data {self.path}`, and "
+            "`memorybank+http://127.0.0.1:8085` as the URI everywhere else"
         )
+
+
+def _command(arguments: Sequence[str]) -> str:
+    """The command line of this process, without keys."""
+    shown: list[str] = []
+    for index, argument in enumerate(arguments):
+        name = argument.partition("=")[0]
+        if index and arguments[index - 1] in _SECRET_OPTIONS:
+            shown.append("…")
+        elif name in _SECRET_OPTIONS and name != argument:
+            shown.append(f"{name}=…")
+        else:
+            shown.append(re.sub(r"(api_key=)[^&\s]+", r"\1…", argument))
+    return " ".join(shown)
