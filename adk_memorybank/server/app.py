@@ -15,6 +15,7 @@ from adk_memorybank.server import (
     memories_routes,
     native,
     operations_routes,
+    sessions_routes,
 )
 from adk_memorybank.server.access import Access, caller_of
 from adk_memorybank.server.answers import Refusal
@@ -61,7 +62,7 @@ def create_app(banks: MemoryBanks, *, access: Access | None = None, max_body_byt
     app.state.ready = True
     app.state.access = access or Access()
     add_failures(app)
-    for routes in (operations_routes, bank_routes, memories_routes, banks_routes, native):
+    for routes in (operations_routes, bank_routes, memories_routes, sessions_routes, banks_routes, native):
         app.include_router(routes.router)
     for path in ("/healthz", "/readyz"):  # plain routes: no key is asked for
         app.add_route(path, _ready, include_in_schema=False)

@@ -52,6 +52,7 @@ async def generate(request: Request, bank_id: str, body: GenerateMemories) -> Op
         user_id, events = await bank.sessions.read_events(
             name=source.session, start_time=source.start_time, end_time=source.end_time
         )
+        caller_of(request).check({"user_id": user_id})  # a scope of one's own is no right to another's session
         scope = wanted_scope(request, body.scope or {"user_id": user_id})
         operation = await bank.generate(scope=scope, events=events, **options)
     elif body.direct_memories_source is not None:

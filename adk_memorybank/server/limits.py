@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from adk_memorybank.errors import InvalidArgument
 from adk_memorybank.server.failures import failure
 
 MAX_BODY_BYTES = 32 * 1024 * 1024
@@ -54,6 +54,5 @@ class BodyLimit:
         await self._app(scope, replay, send)
 
     async def _refuse(self, scope: Scope, receive: Receive, send: Send) -> None:
-        answer = failure(InvalidArgument(f"the body has more than {self._max_bytes:,} bytes"))
-        answer.status_code = 413
+        answer = failure(HTTPException(413, f"the body has more than {self._max_bytes:,} bytes"))
         await answer(scope, receive, send)

@@ -41,18 +41,18 @@ class Prefixes:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            raw = scope.get("raw_path") or scope["path"].encode()
-            match = _PATH.fullmatch(raw.partition(b"?")[0].decode("latin-1"))
+            raw = (scope.get("raw_path") or scope["path"].encode()).partition(b"?")[0].decode("latin-1")
+            match = _PATH.fullmatch(raw)
+            state = {**scope.get("state", {})}
             if match is not None:
-                project, collection, rest = match[2], match[3], match[4]
+                project, collection, raw = match[2], match[3], match[4]
                 if collection == "memoryBanks":  # there the bank itself takes the events in
-                    rest = re.sub(r"^(/[^/:]+):ingestEvents$", r"\1/memories:ingestEvents", rest)
-                head = f"{unquote(project[1:])}/{collection}/" if project else _OURS
-                segments = [unquote(segment) for segment in rest.split("/")]
-                # A slash that was written as %2F belongs to an id, and no id has one.
-                path = CANONICAL + "/".join(segment.replace("/", "\N{FRACTION SLASH}") for segment in segments)
-                scope = {**scope, "path": path, "raw_path": path.encode(), "state": {**scope.get("state", {})}}
-                scope["state"]["prefix"] = Prefix(head)
+                    raw = re.sub(r"^(/[^/:]+):ingestEvents$", r"\1/memories:ingestEvents", raw)
+                state["prefix"] = Prefix(f"{unquote(project[1:])}/{collection}/" if project else _OURS)
+                raw = CANONICAL + raw
+            # A slash that was written as %2F belongs to an id, and no id has one.
+            path = "/".join(unquote(segment).replace("/", "\N{FRACTION SLASH}") for segment in raw.split("/"))
+            scope = {**scope, "path": path, "raw_path": path.encode(), "state": state}
         await self._app(scope, receive, send)
 
 

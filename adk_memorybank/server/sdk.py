@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import weakref
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import httpx
 
@@ -75,8 +75,7 @@ def vertex_memory_bank_service(
             return made.aio
 
         def _get_api_client(self) -> Any:
-            made: Any = super()._get_api_client() if has_hook else self._build_api_client()
-            return made
+            return cast("Any", super()._get_api_client()) if has_hook else self._build_api_client()
 
     return LocalMemoryBankService(project=PROJECT, location=LOCATION, agent_engine_id=validate_bank_id(bank))
 
