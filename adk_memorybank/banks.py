@@ -181,13 +181,21 @@ class MemoryBanks:
 
         return await engine.call(read())
 
-    async def open(self) -> MemoryBank:
-        """The bank that the settings name, made where it is missing, with the configuration that they give."""
+    async def open(self, *, bank_id: str | None = None, config: Config = None) -> MemoryBank:
+        """A bank, made where it is missing.
+
+        Args:
+            bank_id: the settings' own by default, with the configuration that they give.
+            config: in place of the stored one, where it differs.
+        """
         engine = self.engine
+        settings = self.settings
+        if bank_id is not None:
+            settings = replace(settings, bank_id=validate_bank_id(bank_id), config=config)
 
         async def opened() -> MemoryBank:
-            parts = await engine.open_bank(self.settings)
-            return MemoryBank(engine, self.settings.bank_id, parts)
+            parts = await engine.open_bank(settings)
+            return MemoryBank(engine, settings.bank_id, parts)
 
         return await engine.call(opened())
 

@@ -156,7 +156,7 @@ class _Methods:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return functools.partial(self._invoke, name)
 
-    async def _invoke(self, name: str, *positional: Any, **given: Any) -> Any:
+    async def _invoke(self, name: str, /, *positional: Any, **given: Any) -> Any:
         method = methods()[self._prefix + name]
         if len(positional) > len(method.parameters):
             raise TypeError(f"{name}() takes {len(method.parameters)} arguments but {len(positional)} were given")

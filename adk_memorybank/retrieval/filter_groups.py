@@ -12,14 +12,20 @@ from pydantic.alias_generators import to_camel
 from adk_memorybank.clock import to_utc
 from adk_memorybank.errors import InvalidArgument
 from adk_memorybank.resources import Memory
-from adk_memorybank.validation import invalid_argument
+from adk_memorybank.validation import fault, invalid_argument
 
 _OPS = ("OPERATOR_UNSPECIFIED", "EQUAL", "GREATER_THAN", "LESS_THAN")
 
 
 class _Model(BaseModel):
+    # Closed: what is passed over here would let more through than was asked for, also into a purge.
     model_config = ConfigDict(
-        alias_generator=to_camel, validate_by_name=True, validate_by_alias=True, from_attributes=True
+        alias_generator=to_camel,
+        validate_by_name=True,
+        validate_by_alias=True,
+        from_attributes=True,
+        extra="forbid",
+        loc_by_alias=False,
     )
 
 
@@ -56,7 +62,7 @@ class _Filter(_Model):
     @classmethod
     def _one_value(cls, value: _Value) -> _Value:
         if len(value.given) != 1:
-            raise ValueError("give exactly one of bool_value, double_value, string_value and timestamp_value")
+            raise fault("give exactly one of bool_value, double_value, string_value and timestamp_value")
         return value
 
     @field_validator("op", mode="before")

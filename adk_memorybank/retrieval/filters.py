@@ -1,4 +1,4 @@
-"""Filters in the language of AIP-160: what they say, and what that means for a memory, a revision or a scope.
+r"""Filters in the language of AIP-160: what they say, and what that means for a memory, a revision or a scope.
 
 As there, `OR` binds tighter than `AND`, what stands side by side is joined by `AND`, and a field may be compared with
 a choice: `scope.user_id = (ada OR bob)`. Decided here, where the language or the managed service leaves it open:
@@ -9,8 +9,8 @@ a choice: `scope.user_id = (ada OR bob)`. Decided here, where the language or th
 - A value alone is looked for in the fact.
 - What is not there equals nothing, and differs from everything. In the rule of a key (`over="scopes"`) what is not
   there decides nothing at all, under `NOT` either, and what is undecided is refused.
-- In quotes, a backslash takes the meaning from a quote and from a backslash; `\\n`, `\\r`, `\\t` and `\\u00e9` are as in
-  JSON, so that `json.dumps` quotes any text. Before another letter it stays, so that `fact=~"\\d+"` finds digits.
+- In quotes, a backslash takes the meaning from a quote and from a backslash; `\n`, `\r`, `\t`, `\f` and `\u00e9` are
+  as in JSON, so that `json.dumps` quotes a value. Before other letters it stays, so that `fact=~"\d+"` means digits.
 - Nothing is guessed: what is most likely meant otherwise (`and` in small letters, `'it''s'`, `a = f(x)`) is refused.
 """
 
@@ -30,8 +30,8 @@ from adk_memorybank.retrieval.filter_fields import Test, test_of, weight_of
 
 MAX_LENGTH = 8_192
 MAX_DEPTH = 64
-MAX_WEIGHT = 10_000
-"""A comparison weighs 20, a regular expression besides what RE2 makes of it: a filter is tried on many memories."""
+MAX_WEIGHT = 5_000
+"""A comparison weighs 10, a regular expression besides what RE2 makes of it: a filter is tried on many memories."""
 
 Over = Literal["memories", "retrieved", "revisions", "operations", "banks", "sessions", "session_events", "scopes"]
 Predicate = Callable[[Any], bool]
@@ -44,14 +44,15 @@ factor: term (OR term)*
 ?term: simple | (NOT | MINUS) simple -> negated
 ?simple: restriction | "(" expression ")"
 restriction: member [COMPARATOR argument]
-member: _value ("." (_value | AND | OR | NOT))*
+member: _value (_DOT (_value | AND | OR | NOT))*
 ?argument: member | NEGATIVE | "(" expression ")"
 _value: TEXT | STRING | TIMESTAMP | FUNCTION
 
 AND.3: /AND(?![^\s.,:()"'<>=!~])/
 OR.3: /OR(?![^\s.,:()"'<>=!~])/
 NOT.3: /NOT(?![^\s.,:()"'<>=!~])/
-MINUS.1: "-"
+MINUS.1: /-(?=\S)/
+_DOT: /(?<!\s)\.(?!\s)/
 FUNCTION.2: /(?!(AND|OR|NOT)\()[^\s.,:()"'<>=!~-][^\s.,:()"'<>=!~]*\(/
 COMPARATOR.2: /<=|>=|!=|=~|<|>|=|:/
 TIMESTAMP.3: /\d{4}-\d\d-\d\d[Tt]\d\d:\d\d(:\d\d(\.\d+)?)?([Zz]|[+-]\d\d:\d\d)?/
@@ -60,8 +61,8 @@ TEXT.1: /(?!(AND|OR|NOT)(?![^\s.,:()"'<>=!~]))[^\s.,:()"'<>=!~-][^\s.,:()"'<>=!~
 STRING: /("(\\.|[^"\\])*"|'(\\.|[^'\\])*')(?=[\s.,:)<>=!~]|\Z)/s
 %ignore /\s+/
 """
-_ESCAPE = re.compile(r"""\\(["'\\nrt]|u[0-9a-fA-F]{4})""")
-_PLAIN = {"n": "\n", "r": "\r", "t": "\t"}
+_ESCAPE = re.compile(r"""\\(["'\\nrtf]|u[0-9a-fA-F]{4})""")
+_PLAIN = {"n": "\n", "r": "\r", "t": "\t", "f": "\f"}
 _LIKE_OPERATORS = {"and", "or", "not", "&", "&&", "|", "||"}
 
 
@@ -183,7 +184,12 @@ def _unescaped(text: str) -> str:
 
 def _value(words: Sequence[_Word]) -> _Word:
     """`1.5` is parsed like a path."""
-    return words[0] if len(words) == 1 else _Word(".".join(word.text for word in words))
+    if len(words) == 1:
+        return words[0]
+    text = ".".join(word.text for word in words)
+    if any(word.quoted for word in words):
+        raise _wrong(f"{text[:60]!r} is quoted in part: put the whole value in quotes")
+    return _Word(text)
 
 
 def _allowed(depth: int) -> int:
@@ -206,7 +212,7 @@ def _weights(node: _Node, comparator: str = "") -> Iterator[int]:
         yield from _weights(node.argument, node.comparator)
     elif node.kind == "leaf":
         value = node.argument or _value(node.words)
-        yield 20 + (weight_of(value.text) if "=~" in (comparator, node.comparator) else 0)
+        yield 10 + (weight_of(value.text) if "=~" in (comparator, node.comparator) else 0)
 
 
 def _meaning(node: _Node, leaf: Callable[[_Node], Test]) -> Test:

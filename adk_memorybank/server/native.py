@@ -27,18 +27,15 @@ router = APIRouter(prefix=PATH, include_in_schema=False)
 async def open_bank(bank_id: str, request: Request) -> Response:
     """The bank, made where it is missing, with the configuration that is given."""
     banks: MemoryBanks = request.app.state.banks
-    wanted = _read(await request.body())
-    name = bank_name(validate_bank_id(bank_id))
+    config = _read(await request.body()).get("config")
     try:
-        bank = await banks.get(name=name)
+        info = await banks.read(name=bank_name(validate_bank_id(bank_id)))
+        changes = config is not None and config != set_fields(info.config)
     except NotFound:
+        changes = True
+    if changes:
         caller_of(request).check_all()
-        bank = await banks.create(bank_id=bank_id, managed_semantic_memory_config=wanted.get("config"))
-    else:
-        config = wanted.get("config")
-        if config is not None and config != set_fields(bank.managed_semantic_memory_config):
-            caller_of(request).check_all()
-            bank = await banks.update(name=name, managed_semantic_memory_config=config)
+    bank = await banks.open(bank_id=bank_id, config=config)
     told = {
         "display_name": bank.display_name,
         "config": set_fields(bank.managed_semantic_memory_config),

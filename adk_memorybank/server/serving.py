@@ -14,7 +14,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from adk_memorybank.banks import MemoryBanks
-from adk_memorybank.errors import FailedPrecondition, InvalidArgument, MemoryBankError, StoreInUse
+from adk_memorybank.errors import EmbedderMismatch, FailedPrecondition, InvalidArgument, ModelUnavailable
 from adk_memorybank.server.access import Access
 from adk_memorybank.server.app import create_app
 from adk_memorybank.server.limits import MAX_BODY_BYTES
@@ -98,10 +98,10 @@ async def _serve(
         try:
             bank = await banks.open()
             uses = f"model {bank.model}, embedder {bank.embedder}"
-        except StoreInUse:
-            raise
-        except MemoryBankError as error:
-            # Others may be fine: who uses this one is told the same.
+        except (EmbedderMismatch, ModelUnavailable) as error:
+            if settings.model is not None or settings.embedder is not None:
+                raise
+            # It is this bank's own setting, and others may be fine: who uses it is told the same.
             uses = f"the bank {settings.bank_id!r} can't be used: {error}"
             logger.warning("%s", uses)
         lock = "everybody who reaches it may use it" if access.open else "a key is needed"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -11,11 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from adk_memorybank.banks import BankInfo
 from adk_memorybank.clock import to_micros
+from adk_memorybank.config import ManagedSemanticMemoryConfig
 from adk_memorybank.errors import InvalidArgument
 from adk_memorybank.paging import ByTime, parse_order
-from adk_memorybank.resources import Memory, MemoryRevision
-from adk_memorybank.retrieval.filter_groups import read_filter_groups
+from adk_memorybank.resources import Call, Memory, MemoryRevision, bank_name
 from adk_memorybank.retrieval.filters import MAX_LENGTH, parse_filter
 
 MAY = datetime(2026, 5, 1, tzinfo=UTC)
@@ -98,9 +98,96 @@ class TestFormsOfTheReference:
         assert holds("NOT metadata.gone=1")
         assert not holds("expire_time<2030-01-01T00:00:00Z")
 
+    def test_names_are_told_by_their_ids(self) -> None:
+        bank = BankInfo(
+            name=bank_name("coffee"),
+            display_name="Coffee",
+            description="",
+            labels={},
+            extra={},
+            config=ManagedSemanticMemoryConfig(),
+            create_time=MAY,
+            update_time=MAY,
+        )
+        for text in ("name=coffee", 'name="projects/p/locations/l/reasoningEngines/coffee"', "displayName:cof"):
+            assert holds(text, bank, over="banks"), text
+        assert not holds("name=coffe", bank, over="banks")
+        assert not holds("labels.team=red", bank, over="banks")
+
+    def test_an_operation(self) -> None:
+        call = Call(id="1", bank_id="b", kind="purge", create_time=MAY, done=True)
+        assert holds("done=true kind=purge", call, over="operations")
+        assert not holds("done=false OR kind=create", call, over="operations")
+
     def test_a_star_is_a_letter(self) -> None:
         assert not holds('fact="I like*"')
         assert holds('fact="I like*"', memory("I like*"))
+
+
+class TestValues:
+    @pytest.mark.parametrize(
+        ("text", "fact"),
+        [
+            (r'fact="a \"b\" \\ c"', r'a "b" \ c'),
+            (r"fact='it\'s'", "it's"),
+            (r'fact="caf\u00e9 \ud83d\ude00"', "café 😀"),
+            (r'fact="a\nb\tc"', "a\nb\tc"),
+            ('fact="a\nb"', "a\nb"),
+            (r'fact="C:\docs \d"', r"C:\docs \d"),
+            (r'fact=~"\d+ \bcups\b"', "3 cups"),
+            (r'fact=~"\\d+"', "3"),
+            (r'fact=~"a\*"', "a*"),
+            ("fact=1.5", "1.5"),
+            ("fact=-1.5e3", "-1.5e3"),
+            ("fact=half-caf", "half-caf"),
+            ("fact=2026-05-01T10:00:00Z", "2026-05-01T10:00:00Z"),
+            (r'fact="\ud800"', "\ufffd"),
+            ("fact=~'first.*last'", "first\nlast"),
+        ],
+    )
+    def test_spelling(self, text: str, fact: str) -> None:
+        assert holds(text, memory(fact))
+        assert not holds(text, memory(fact + "!"))
+
+    @pytest.mark.parametrize(
+        "said",
+        [
+            "2026-05-01T00:00:00Z",
+            "2026-05-01t00:00:00z",
+            "2026-05-01T02:00:00.000000+02:00",
+            "2026-05-01T00:00:00",
+            "2026-05-01 00:00:00",
+            "2026-05-01",
+            "20260501",
+            str(to_micros(MAY)),
+        ],
+    )
+    def test_times(self, said: str) -> None:
+        later = memory(create_time=MAY + timedelta(microseconds=1))
+        assert holds(f'create_time="{said}"')
+        assert holds(f'create_time>"{said}"', later)
+        assert not holds(f'create_time<="{said}"', later)
+        if " " not in said:
+            assert holds(f"create_time={said}")
+
+    def test_a_choice(self) -> None:
+        assert holds("scope.user_id=(1 OR 123)")
+        assert not holds("scope.user_id=(1 OR 2)")
+        assert holds("NOT scope.user_id=(1 OR 2)")
+        assert holds('fact:(green AND (milk OR "LIKE GREEN") NOT coffee)')
+        assert holds("scope.user_id!=(12)")
+        one = memory(topics=["USER_PREFERENCES", "drinks"])
+        assert holds("topics.managed_memory_topic:(USER_PREFERENCES AND NOT EXPLICIT_INSTRUCTIONS)", one)
+        assert holds("topics:drinks topics:USER_PREFERENCES", one)
+        assert not holds("topics:food", one)
+
+    def test_whether_a_key_is_there(self) -> None:
+        one = memory(metadata={"empty": "", "no": False})
+        assert holds("metadata.empty:* metadata.no:* metadata:empty scope:user_id", one)
+        assert not holds("metadata.gone:* OR metadata:gone OR description:*", one)
+
+    def test_operators_are_names_after_a_dot(self) -> None:
+        assert holds("scope.AND=1 scope.NOT=2 scope.OR.x=3", memory(scope={"AND": "1", "NOT": "2", "OR.x": "3"}))
 
 
 class TestRulesOfKeys:
@@ -138,6 +225,28 @@ class TestWrong:
             ("create_time:2026", "is a time"),
             ("topics.managed_memory_topic=NOPE", "USER_PREFERENCES"),
             ("NOT NOT fact=a", "NOT"),
+            ("a=lower(x)", "no function `lower`"),
+            ("math.mem('30mb')", "no function `mem`"),
+            ("fact=a and fact=b", "write AND"),
+            ("fact=a || fact=b", "write AND"),
+            ("fact=NOT a", "character 6"),
+            ("fact='it''s'", "character 6"),
+            ('fact="a"b', "character 6"),
+            ("fact=don't", "character 6"),
+            ("fact=Hello. World", "character 11"),
+            ('fact="a"."b"', "put the whole value in quotes"),
+            ("tea - coffee", "character 5"),
+            ("\n\nfact==a", "character 8"),
+            ("fact!~a", "character 5"),
+            ("fact!=(a OR b)", "write NOT fact"),
+            ("metadata.n=(-1 OR 2)", "negative number"),
+            ("fact=(fact=a)", "values alone"),
+            ("create_time=20269901", "is a time"),
+            ("done=maybe", "there is no field"),
+            ('scope="' + "[" * 5000 + '"', "JSON"),
+            ("x " * 501, "too much at once"),
+            ('fact=~"(?:a?){1000}b" ' * 10, "too much at once"),
+            ('fact=~"' + "(?:a?){1000}" * 600 + '"', "too large"),
             ("AND", "AND"),
             ("NOT (" * 100 + "x" + ")" * 100, "deep"),
             ("x" * (MAX_LENGTH + 1), "at most"),
@@ -152,6 +261,11 @@ class TestWrong:
         with pytest.raises(InvalidArgument, match="the request says which"):
             parse_filter("scope.user_id=1", over="retrieved")
 
+    def test_a_choice_may_be_deep_and_not_too_deep(self) -> None:
+        assert holds("fact:" + "(" * 2000 + "tea" + ")" * 2000)
+        with pytest.raises(InvalidArgument, match="deep"):
+            holds("fact:" + "(NOT " * 100 + "tea" + ")" * 100)
+
     def test_an_expression_that_takes_python_for_ever(self) -> None:
         assert not holds('fact=~"(a+)+b"', memory("a" * 40))
 
@@ -164,135 +278,6 @@ class TestWrong:
     )
     def test_any_row_of_words_is_read_or_refused(self, words: list[str]) -> None:
         assert_read_or_refused(" ".join(words))
-
-
-@dataclass(frozen=True)
-class Is:
-    """`fact = value`, as the language is meant to have it."""
-
-    value: str
-
-    def meant(self, fact: str) -> bool:
-        return fact == self.value
-
-    def text(self, draw: Any) -> str:
-        space = draw(st.sampled_from(["", " "]))
-        quoted = draw(st.sampled_from([f'"{self.value}"', f"'{self.value}'", self.value]))
-        return f"{draw(st.sampled_from(['fact', 'FACT', 'Fact']))}{space}={space}{quoted}"
-
-
-@dataclass(frozen=True)
-class Not:
-    inner: Any
-
-    def meant(self, fact: str) -> bool:
-        return not self.inner.meant(fact)
-
-    def text(self, draw: Any) -> str:
-        return draw(st.sampled_from(["NOT ", "-"])) + _in_brackets(
-            self.inner, draw, always=not isinstance(self.inner, Is)
-        )
-
-
-@dataclass(frozen=True)
-class Any_:
-    parts: tuple[Any, ...]
-
-    def meant(self, fact: str) -> bool:
-        return any(part.meant(fact) for part in self.parts)
-
-    def text(self, draw: Any) -> str:
-        return " OR ".join(_in_brackets(part, draw, always=isinstance(part, Any_ | All)) for part in self.parts)
-
-
-@dataclass(frozen=True)
-class All:
-    parts: tuple[Any, ...]
-
-    def meant(self, fact: str) -> bool:
-        return all(part.meant(fact) for part in self.parts)
-
-    def text(self, draw: Any) -> str:
-        # `OR` binds tighter: it needs no brackets inside.
-        texts = [_in_brackets(part, draw, always=isinstance(part, All)) for part in self.parts]
-        joined = texts[0]
-        for text in texts[1:]:
-            joined += draw(st.sampled_from([" AND ", " "])) + text
-        return joined
-
-
-def _in_brackets(node: Any, draw: Any, *, always: bool) -> str:
-    text = node.text(draw)
-    return f"({text})" if always or draw(st.booleans()) else text
-
-
-meanings = st.recursive(
-    st.sampled_from("abc").map(Is),
-    lambda inner: st.one_of(
-        inner.map(Not),
-        st.lists(inner, min_size=2, max_size=3).map(tuple).map(Any_),
-        st.lists(inner, min_size=2, max_size=3).map(tuple).map(All),
-    ),
-    max_leaves=8,
-)
-
-
-@given(meanings, st.data())
-def test_no_filter_is_read_differently_from_its_meaning(meaning: Any, data: st.DataObject) -> None:
-    text = meaning.text(data.draw)
-    read = parse_filter(text, over="memories")
-    assert [read(memory(fact)) for fact in "abcd"] == [meaning.meant(fact) for fact in "abcd"], text
-
-
-class TestGroups:
-    ONE = memory(metadata={"s": "x", "n": 2.0, "b": True, "t": MAY + timedelta(milliseconds=400)})
-
-    @pytest.mark.parametrize(
-        ("condition", "expected"),
-        [
-            ({"key": "s", "value": {"string_value": "x"}}, True),
-            ({"key": "s", "value": {"stringValue": "y"}}, False),
-            ({"key": "s", "value": "x"}, True),
-            ({"key": "s", "value": "y", "negate": True}, True),
-            ({"key": "n", "value": 1, "op": "GREATER_THAN"}, True),
-            ({"key": "n", "value": 1, "op": "less_than"}, False),
-            ({"key": "n", "value": 1, "op": 2}, True),
-            ({"key": "n", "value": {"doubleValue": 2}, "op": 0}, True),
-            ({"key": "b", "value": True}, True),
-            ({"key": "b", "value": 1.0}, False),
-            ({"key": "n", "value": "2"}, False),
-            ({"key": "n", "value": "2", "negate": True}, True),
-            ({"key": "t", "value": {"timestamp_value": "2026-05-01T00:00:00Z"}}, True),
-            ({"key": "t", "value": {"timestampValue": "2026-05-01T01:59:59+02:00"}, "op": "GREATER_THAN"}, True),
-            ({"key": "gone", "value": "x"}, False),
-            ({"key": "gone", "value": "x", "negate": True}, True),
-        ],
-    )
-    def test_one_filter(self, condition: dict[str, Any], expected: bool) -> None:
-        assert read_filter_groups([{"filters": [condition]}])(self.ONE) is expected
-
-    def test_groups_are_joined_by_or_and_filters_by_and(self) -> None:
-        right, wrong = {"key": "s", "value": "x"}, {"key": "s", "value": "y"}
-        assert read_filter_groups([{"filters": [wrong]}, {"filters": [right]}])(self.ONE)
-        assert not read_filter_groups([{"filters": [right, wrong]}])(self.ONE)
-        assert read_filter_groups([])(self.ONE)
-
-    @pytest.mark.parametrize(
-        ("groups", "field"),
-        [
-            ("x", "filter_groups"),
-            ([{}], "filter_groups[0].filters"),
-            ([{"filters": []}], "filter_groups[0].filters"),
-            ([{"filters": [{"value": "x"}]}], "filter_groups[0].filters[0].key"),
-            ([{"filters": [{"key": "k"}]}], "filter_groups[0].filters[0].value"),
-            ([{"filters": [{"key": "k", "value": {}}]}], "filter_groups[0].filters[0].value"),
-            ([{"filters": [{"key": "k", "value": "x", "op": "LIKE"}]}], "filter_groups[0].filters[0].op"),
-        ],
-    )
-    def test_wrong(self, groups: Any, field: str) -> None:
-        with pytest.raises(InvalidArgument) as raised:
-            read_filter_groups(groups)
-        assert raised.value.field == field
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,145 @@
+"""Keys, and the scopes that a key is tied to."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from adk_memorybank.errors import InvalidArgument, PermissionDenied, Unauthenticated
+from adk_memorybank.server.access import Access
+from tests.integration.serving import Requests, a_store, requests_to
+
+ADA, BOB = {"user_id": "ada"}, {"user_id": "bob"}
+ALL, HERS, NOBODYS = ({"x-goog-api-key": key} for key in ("k-all", "k-ada", "k-none"))
+SOURCE = {"directContentsSource": {"events": [{"content": {"parts": [{"text": "a"}]}}]}}
+
+
+@pytest.fixture
+async def send() -> AsyncIterator[Requests]:
+    access = Access(["k-all", "k-ada"], ['k-ada:scope.user_id="ada"'])
+    async with a_store() as banks, requests_to(banks, access=access) as requests:
+        for scope in (ADA, BOB):
+            path = f"memories?memoryId={scope['user_id']}"
+            await requests.ok("POST", path, {"fact": "f", "scope": scope}, headers=ALL)
+        yield requests
+
+
+async def test_without_a_key(send: Requests) -> None:
+    for headers in ({}, NOBODYS, {"authorization": "Bearer k-none"}, {"authorization": "k-ada"[:3]}):
+        for method, path in (("GET", "memories/ada"), ("GET", ""), ("POST", "/memorybank/v1/banks/default/list")):
+            assert (await send.error(method, path, headers=headers))[:2] == (401, "UNAUTHENTICATED")
+
+
+async def test_a_bearer_token_is_a_key_too(send: Requests) -> None:
+    assert (await send.ok("GET", "memories/ada", headers={"authorization": "Bearer k-ada"}))["scope"] == ADA
+
+
+def requests_of(scope: dict[str, str]) -> list[tuple[str, str, Any]]:
+    """A request of each kind that concerns one scope."""
+    name = scope["user_id"]
+    return [
+        ("GET", f"memories/{name}", None),
+        ("PATCH", f"memories/{name}", {"fact": "g"}),
+        ("GET", f"memories/{name}/revisions", None),
+        ("POST", "memories", {"fact": "f", "scope": scope}),
+        ("POST", "memories:retrieve", {"scope": scope}),
+        ("POST", "memories:retrieveProfiles", {"scope": scope}),
+        ("POST", "memories:generate", SOURCE | {"scope": scope}),
+        ("POST", "memories:ingestEvents", SOURCE | {"scope": scope}),
+        ("POST", "/memorybank/v1/banks/default/list", {"scope": scope}),
+        ("POST", "/memorybank/v1/banks/default/get", {"name": name}),
+        ("POST", "/memorybank/v1/banks/default/retrieve", {"scope": scope, "query": "f"}),
+        ("DELETE", f"memories/{name}", None),
+        ("POST", "/memorybank/v1/banks/default/forget", {"scope": scope}),
+    ]
+
+
+async def test_a_key_for_a_scope(send: Requests) -> None:
+    for method, path, body in requests_of(BOB):
+        assert (await send.error(method, path, body, headers=HERS))[:2] == (403, "PERMISSION_DENIED"), path
+    assert (await send.ok("GET", "memories/bob", headers=ALL))["fact"] == "f"
+    for method, path, body in requests_of(ADA):
+        assert (await send(method, path, body, headers=HERS)).status_code == 200, path
+
+
+async def test_what_spans_scopes_needs_a_key_for_all(send: Requests) -> None:
+    for method, path, body in [
+        ("GET", "memories", None),
+        ("POST", "memories:purge", {"filter": "scope.user_id=ada"}),
+        ("GET", "operations", None),
+        ("GET", "", None),
+        ("PATCH", "", {"displayName": "x"}),
+        ("DELETE", "", None),
+        ("POST", "/v1beta1/reasoningEngines", {}),
+        ("GET", "/v1beta1/reasoningEngines", None),
+        ("POST", "/memorybank/v1/banks/default/list", {}),
+        ("POST", "/memorybank/v1/banks/default/purge", {"filter": "fact=f"}),
+        ("POST", "/memorybank/v1/banks/default/list_scopes", {}),
+        ("POST", "/memorybank/v1/banks/default/operations.list", {}),
+        ("POST", "/memorybank/v1/banks/fresh:open", {}),
+    ]:
+        assert (await send.error(method, path, body, headers=HERS))[:2] == (403, "PERMISSION_DENIED"), path
+
+
+async def test_operations_belong_to_their_scope(send: Requests) -> None:
+    generation = await send.ok("POST", "memories:generate", SOURCE | {"scope": BOB}, headers=ALL)
+    ingestion = await send.ok("POST", "memories:ingestEvents", SOURCE | {"scope": BOB}, headers=ALL)
+    update = await send.ok("PATCH", "memories/bob", {"fact": "g"}, headers=ALL)
+    for operation in (generation, ingestion, update):
+        path = f"/v1beta1/{operation['name']}"
+        for method, verb in (("GET", ""), ("DELETE", ""), ("POST", ":cancel"), ("POST", ":wait")):
+            assert (await send.error(method, path + verb, headers=HERS))[0] == 403
+    name = generation["name"].rpartition("/")[2]
+    for method, body in (("get", {"name": name}), ("wait", {"names": [name]}), ("cancel", {"name": name})):
+        path = f"/memorybank/v1/banks/default/operations.{method}"
+        assert (await send.error("POST", path, body, headers=HERS))[0] == 403
+    own = await send.ok("PATCH", "memories/ada", {"fact": "g"}, headers=HERS)
+    assert (await send.ok("GET", f"/v1beta1/{own['name']}", headers=HERS))["done"]
+
+
+async def test_a_deleted_memory_stays_its_scopes(send: Requests) -> None:
+    await send.ok("DELETE", "memories/bob", headers=ALL)
+    assert (await send.error("GET", "memories/bob/revisions", headers=HERS))[0] == 403
+    body = {"targetRevisionId": "1"}
+    assert (await send.error("POST", "memories/bob:rollback", body, headers=HERS))[0] == 403
+
+
+class TestKeys:
+    def test_any_of_several_rules(self) -> None:
+        caller = Access(["k"], ["k:scope.user_id=a", 'k:scope.team=~"eu-.*"']).identify({"x-goog-api-key": "k"})
+        caller.check({"user_id": "a"})
+        caller.check({"team": "eu-1", "user_id": "b"})
+        for scope in ({"user_id": "b"}, {"team": "us"}, {"user_id": "A"}):
+            with pytest.raises(PermissionDenied):
+                caller.check(scope)
+        with pytest.raises(PermissionDenied):
+            caller.check_all()
+
+    def test_without_keys_everybody(self) -> None:
+        Access().identify({}).check_all()
+
+    def test_no_error_tells_a_key(self) -> None:
+        access = Access(["geheim"])
+        with pytest.raises(Unauthenticated) as raised:
+            access.identify({"x-goog-api-key": "falsch"})
+        assert "geheim" not in str(raised.value)
+        assert "geheim" not in repr(access)
+
+    @pytest.mark.parametrize(
+        ("keys", "rules", "said"),
+        [
+            (["a b"], [], r"api_key\[0\]"),
+            (["ok", ""], [], r"api_key\[1\]"),
+            (["a:b"], [], "colon"),
+            (["k"], ["k"], "KEY:FILTER"),
+            (["k"], ["k:"], "KEY:FILTER"),
+            (["k"], ["other:scope.a=b"], "none of the --api-key"),
+            (["k"], ["k:fact=x"], "no field `fact`"),
+            (["k"], ["k:scope.a="], "ends too early"),
+        ],
+    )
+    def test_wrong(self, keys: list[str], rules: list[str], said: str) -> None:
+        with pytest.raises(InvalidArgument, match=said):
+            Access(keys, rules)
