@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from adk_memorybank.arguments import direct_facts, matching, valid_fact, valid_stream
@@ -29,7 +30,6 @@ from adk_memorybank.resources import (
     validate_memory_id,
     validate_scope,
 )
-from adk_memorybank.storage import records
 from adk_memorybank.storage.changes import Change
 
 WAIT = 300.0
@@ -154,10 +154,12 @@ class MemoryBank(BankReading):
     async def generate(
         self,
         *,
-        scope: Mapping[str, str],
+        scope: Mapping[str, str] | None = None,
         events: Sequence[Any] | None = None,
         direct_memories: Sequence[str | Mapping[str, Any]] | None = None,
         session: Any = None,
+        start_time: datetime | None = None,
+        end_time: datetime | None = None,
         options: GenerationOptions | None = None,
         wait: bool = True,
         timeout: float | None = WAIT,
@@ -165,22 +167,34 @@ class MemoryBank(BankReading):
         """Generates memories from exactly one source.
 
         Args:
-            scope: whose memories they are.
+            scope: whose memories they are; of a session, `{"user_id": …}` of its user by default.
             events: a conversation; read each time, whether it was seen or not.
             direct_memories: at most five facts, as text or `{"fact": …, "topics": […]}`; not extracted, but
                 consolidated with what is there.
-            session: an ADK session; its events are read once.
+            session: an ADK session, whose events are read once; or the name of one in `sessions`, here or in another
+                bank of the store, which is read each time.
+            start_time: of a session that is named, only what happened from then on.
+            end_time: of a session that is named, only what happened before then.
             wait: for the end. The operation is durable either way.
             timeout: seconds to wait at most; the operation is returned as it is then.
 
         Raises:
             InvalidArgument: naming the field.
+            NotFound: there is no session of this name.
             MemoryBankError: of the operation, where it failed while this waited.
         """
-        valid = validate_scope(scope)
         chosen = (options or GenerationOptions()).of_kind("generate")
         if sum(source is not None for source in (events, direct_memories, session)) != 1:
             raise InvalidArgument("give exactly one of events, direct_memories and session", field="events")
+        if isinstance(session, str):
+            user_id, read = await self.sessions.read_events(name=session, start_time=start_time, end_time=end_time)
+            valid = validate_scope({"user_id": user_id} if scope is None else scope)
+            source = partial(self.sessions.check, name=session)
+            operation = await self._call(self._intake.generate(valid, read, None, options=chosen, source=source))
+            return await self._outcome(operation, wait=wait, timeout=timeout)
+        if session is not None and scope is None:
+            scope = {"user_id": str(session.user_id)}
+        valid = validate_scope(scope or {})
         if session is not None:
             read = read_session(session)
             operation = await self.ingest_events(
@@ -332,20 +346,12 @@ class MemoryBank(BankReading):
     async def forget(self, *, scope: Mapping[str, str]) -> Forgotten:
         """Removes everything about a scope at once: memories, revisions, events, operations and vectors.
 
+        And the sessions in `sessions` from which it was read, and of `{"user_id": …}` all sessions of that user.
+
         When this returns, no byte of its text is left in the store. Adding the same sessions again brings nothing
         back, nor does a generation that was running; new events are remembered again.
         """
-        valid = validate_scope(scope)
-
-        async def forget() -> Forgotten:
-            async with self._engine.database.read() as connection:
-                row = await records.find_scope(connection, bank_id=self._id, scope=valid)
-            if row is not None:
-                return await self._engine.forget(row)
-            await self._engine.erase()  # an earlier call may have been interrupted
-            return Forgotten(memories=0, revisions=0, events=0, operations=0)
-
-        return await self._call(forget())
+        return await self._call(self._engine.forget(bank_id=self._id, scope=validate_scope(scope)))
 
 
 def _rule(given: GenerationTriggerConfig | Mapping[str, Any] | None) -> GenerationRule | None:

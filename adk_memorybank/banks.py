@@ -30,7 +30,7 @@ from adk_memorybank.resources import (
 )
 from adk_memorybank.settings import Settings, read_settings
 from adk_memorybank.sharing import leave, share
-from adk_memorybank.storage import bank_rows, records
+from adk_memorybank.storage import bank_rows, records, sessions
 from adk_memorybank.storage.bank_rows import BankRow
 
 T = TypeVar("T")
@@ -249,8 +249,11 @@ class MemoryBanks:
             async with engine.database.write() as connection:
                 await bank_rows.get_bank(connection, bank_id=bank_id)
                 count = await records.count_memories(connection, bank_id=bank_id)
-                if count and not force:
-                    raise FailedPrecondition(f"the bank {bank_id!r} holds {count} memories: give force=True")
+                kept = await sessions.count_sessions(connection, bank_id=bank_id, now=engine.clock.now())
+                if (count or kept) and not force:
+                    raise FailedPrecondition(
+                        f"the bank {bank_id!r} holds {count} memories and {kept} sessions: give force=True"
+                    )
                 await bank_rows.delete_bank(connection, bank_id=bank_id)
                 await engine.database.note_erasure(connection)
             await engine.bank_was_deleted(bank_id)

@@ -22,14 +22,14 @@ from adk_memorybank.operations.streams import Streams
 from adk_memorybank.operations.worker import Worker
 from adk_memorybank.parts import BankParts, adopt_bank, open_bank
 from adk_memorybank.pipeline import Pipeline
-from adk_memorybank.resources import Forgotten, Memory
+from adk_memorybank.resources import Forgotten, Memory, Scope
 from adk_memorybank.retrieval.reader import ViewReader
 from adk_memorybank.retrieval.search import Searcher
 from adk_memorybank.settings import Settings, read_settings
-from adk_memorybank.storage import bank_rows, forgetting
+from adk_memorybank.storage import bank_rows, forgetting, records
 from adk_memorybank.storage.database import Database
 from adk_memorybank.storage.folder import Folder
-from adk_memorybank.storage.records import ScopeRow
+from adk_memorybank.storage.sessions import delete_sessions_of
 from adk_memorybank.storage.vectors import Vectors, lost_at_fork, vector_id
 from adk_memorybank.threads import LoopThread
 
@@ -306,12 +306,20 @@ class Engine:
             except TimeoutError:
                 continue
 
-    async def forget(self, scope: ScopeRow) -> Forgotten:
-        """Removes a scope: rows at once, then what the log of the database still holds, then the vectors."""
+    async def forget(self, *, bank_id: str, scope: Scope) -> Forgotten:
+        """Removes a scope: rows at once, then what the log of the database still holds, then the vectors.
+
+        What an earlier call left behind, because it was interrupted, is erased even where there is no such scope.
+        """
+        forgotten = Forgotten(memories=0, revisions=0, events=0, operations=0)
         async with self.database.write() as connection:
-            forgotten = await forgetting.forget_scope(connection, scope=scope)
-            await self.database.note_erasure(connection)
-        self.reader.drop(bank_id=scope.bank_id, scope_id=scope.id)
+            row = await records.find_scope(connection, bank_id=bank_id, scope=scope)
+            if row is not None:
+                forgotten = await forgetting.forget_scope(connection, scope=row)
+            if await delete_sessions_of(connection, bank_id=bank_id, scope=scope) or row is not None:
+                await self.database.note_erasure(connection)
+        if row is not None:
+            self.reader.drop(bank_id=bank_id, scope_id=row.id)
         clear_cache()  # statements that the rules have read lately
         await self.erase()
         return forgotten

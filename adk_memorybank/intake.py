@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -140,11 +140,18 @@ class Intake:
         direct_memories: Sequence[dict[str, Any]] | None,
         *,
         options: GenerationOptions,
+        source: Callable[[AsyncConnection], Awaitable[object]] | None = None,
     ) -> Operation:
-        """Accepts one generation from events, or from facts. Of nothing it has ended already."""
+        """Accepts one generation from events, or from facts. Of nothing it has ended already.
+
+        Args:
+            source: raises where that has gone from which the events were read: what was forgotten meanwhile stays so.
+        """
         parts = await self._engine.parts(self._bank_id)
         nothing = not events and direct_memories is None
         async with self._engine.database.write() as connection:
+            if source is not None:
+                await source(connection)
             row = await records.ensure_scope(connection, bank_id=self._bank_id, scope=scope, forgotten=nothing)
             if nothing:  # without its options, in which text of a scope that is forgotten may stand
                 operation_id = await self._engine.queue.accept(

@@ -107,9 +107,11 @@ def decode_token(token: str | None, *, of: str, like: tuple[type, ...]) -> list[
         raise InvalidArgument("is none that a list has given out", field="page_token")
     if entries[0] != _fingerprint(of):
         raise InvalidArgument("belongs to a list with another filter or order", field="page_token")
-    if any(type(value) is not kind for value, kind in zip(entries[1:], like, strict=True)):
+    place = entries[1:]
+    fits = all(type(value) is kind for value, kind in zip(place, like, strict=True))
+    if not fits or any(isinstance(value, int) and abs(value) >= 2**63 for value in place):
         raise InvalidArgument("is none that a list has given out", field="page_token")
-    return entries[1:]
+    return place
 
 
 def _fingerprint(of: str) -> str:

@@ -54,6 +54,7 @@ _TYPES: Mapping[str, Any] = {
     "events": list[Event] | None,
     "generation_trigger_config": GenerationTriggerConfig | None,
     "metadata": Optional[Metadata],  # noqa: UP045  type checkers take `|` for no type here
+    "session": str | None,
 }
 """Arguments that are narrower between the two sides than what a caller may give."""
 _CONFIG = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64", arbitrary_types_allowed=True, extra="forbid")

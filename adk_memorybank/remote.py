@@ -234,7 +234,7 @@ class RemoteBank(_Methods):
     async def generate(
         self,
         *,
-        scope: Mapping[str, str],
+        scope: Mapping[str, str] | None = None,
         events: Sequence[Any] | None = None,
         session: Any = None,
         options: GenerationOptions | None = None,
@@ -253,6 +253,7 @@ class RemoteBank(_Methods):
         elif given:
             raise InvalidArgument("give exactly one of events, direct_memories and session", field="events")
         else:
+            scope = {"user_id": str(session.user_id)} if scope is None else scope
             accepted = await self.ingest_events(
                 scope=scope,
                 events=read_session(session),

@@ -49,12 +49,12 @@ async def generate(request: Request, bank_id: str, body: GenerateMemories) -> Op
     options: dict[str, Any] = {"options": body.options, "wait": False}
     if body.vertex_session_source is not None:
         source = body.vertex_session_source
-        user_id, events = await bank.sessions.read_events(
-            name=source.session, start_time=source.start_time, end_time=source.end_time
-        )
+        user_id = await bank.sessions.user_of(name=source.session)
         caller_of(request).check({"user_id": user_id})  # a scope of one's own is no right to another's session
         scope = wanted_scope(request, body.scope or {"user_id": user_id})
-        operation = await bank.generate(scope=scope, events=events, **options)
+        operation = await bank.generate(
+            scope=scope, session=source.session, start_time=source.start_time, end_time=source.end_time, **options
+        )
     elif body.direct_memories_source is not None:
         scope = wanted_scope(request, body.scope)
         facts = [

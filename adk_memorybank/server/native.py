@@ -71,6 +71,8 @@ async def _check(caller: Caller, bank: MemoryBank, name: str, given: dict[str, A
     """Whether the caller may do this: in one scope, or where none is named in all of them."""
     if caller.unconditional:
         return
+    if given.get("session") is not None:  # a scope of one's own is no right to another's session
+        caller.check({"user_id": await bank.sessions.user_of(name=given["session"])})
     if given.get("scope") is not None:
         caller.check(given["scope"])
     if "name" not in given and "names" not in given:

@@ -305,7 +305,8 @@ class TestSettings:
             read_settings(uri)
 
     def test_the_server_has_the_model(self) -> None:
-        for options in ({"model": "offline"}, {"embedder": HashEmbedder()}):
+        wrong: list[dict[str, Any]] = [{"model": "offline"}, {"embedder": HashEmbedder()}]
+        for options in wrong:
             with pytest.raises(InvalidArgument, match="the server has chosen"):
                 MemoryBankService("memorybank+http://h", **options)
 
