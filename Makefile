@@ -15,10 +15,11 @@ export REQUIRE
 
 ADK2 := .venv
 ADK1 := .venv-adk1
+SDK2 := .venv-sdk2
 ENVIRONMENT_OF_LOCKS := .venv-lock
 PYTEST := -m pytest -n $(WORKERS) --dist loadfile -rfEs $(PYTEST_ARGS)
 
-.PHONY: help demo test check test-all test-adk1 bench lock clean
+.PHONY: help demo test check test-all test-adk1 test-sdk2 bench lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -34,10 +35,13 @@ check: $(ADK2)/.stamp ## lint, format and types
 	$(ADK2)/bin/ruff format --check .
 	$(ADK2)/bin/basedpyright --project pyproject.toml
 
-test-all: test test-adk1 ## the tests, on the newest ADK 2.x and the newest 1.x
+test-all: test-sdk2 test-adk1 test ## the tests, on the newest ADK 2.x and 1.x, and those of the oldest SDK
 
 test-adk1: $(ADK1)/.stamp ## the tests, on the newest ADK 1.x
 	$(ADK1)/bin/python $(PYTEST)
+
+test-sdk2: $(SDK2)/.stamp ## the tests with Google's own client, on the oldest one that is supported
+	$(SDK2)/bin/python $(PYTEST) tests/acceptance/test_official_sdk.py tests/acceptance/test_vertex_service.py
 
 bench: $(ADK2)/.stamp ## speed, side by side with Chroma alone and ADK's own memory
 	$(ADK2)/bin/python -m tests.benchmarks.run
@@ -46,10 +50,11 @@ lock: ## renew requirements/*.txt with the newest versions that pyproject.toml a
 	@$(call find_python,$(ENVIRONMENT_OF_LOCKS))
 	@$(ENVIRONMENT_OF_LOCKS)/bin/python -m pip install --quiet --quiet --disable-pip-version-check --upgrade uv
 	$(COMPILE) --extra sdk --output-file requirements/dev.txt
+	$(COMPILE) --extra sdk --constraint requirements/sdk2.in --output-file requirements/dev-sdk2.txt
 	$(COMPILE) --constraint requirements/adk1.in --output-file requirements/dev-adk1.txt
 
 clean: ## remove the environments and all that is made by running
-	rm -rf $(ADK2) $(ADK1) $(ENVIRONMENT_OF_LOCKS) build dist .pytest_cache .ruff_cache .hypothesis *.egg-info
+	rm -rf $(ADK2) $(ADK1) $(SDK2) $(ENVIRONMENT_OF_LOCKS) build dist .pytest_cache .ruff_cache .hypothesis *.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # An SDK newer than 2 and the SDK that ADK 1.x brings along overwrite each other's files; so only the first lock has it.
@@ -81,6 +86,9 @@ endef
 
 $(ADK2)/.stamp: requirements/dev.txt pyproject.toml
 	$(call environment,requirements/dev.txt)
+
+$(SDK2)/.stamp: requirements/dev-sdk2.txt pyproject.toml
+	$(call environment,requirements/dev-sdk2.txt)
 
 $(ADK1)/.stamp: requirements/dev-adk1.txt pyproject.toml
 	$(call environment,requirements/dev-adk1.txt)

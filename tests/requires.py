@@ -59,6 +59,7 @@ _PARTS: dict[str, Callable[[], bool]] = {
     "chromium": lambda: program("chromium") is not None,
     "extraction": lambda: data("extraction", "dataset.jsonl").is_file(),
     "locomo": lambda: data("locomo", "conv-26.json").is_file(),
+    "official_client": lambda: installed("google-cloud-agentplatform") or installed("google-cloud-aiplatform"),
     "postgres": lambda: program("initdb") is not None and installed("asyncpg"),
 }
 
@@ -81,7 +82,7 @@ class _Lacking:
 
 
 def requires(*parts: str) -> pytest.MarkDecorator:
-    """A mark: the test needs these parts. Their names: agentplatform, chromium, extraction, locomo, postgres."""
+    """A mark: the test needs these parts. Their names: see `_PARTS`."""
     if unknown := set(parts) - _PARTS.keys():
         raise ValueError(f"no such part: {', '.join(sorted(unknown))}; there are {', '.join(_PARTS)}")
     conditions = [cast("bool", _Lacking(part)) for part in parts]

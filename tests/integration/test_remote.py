@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import threading
 from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime, timedelta
@@ -185,7 +186,7 @@ async def test_every_method_of_a_bank_is_there() -> None:
     own = {
         name
         for name in dir(MemoryBank)
-        if not name.startswith("_") and asyncio.iscoroutinefunction(getattr(MemoryBank, name))
+        if not name.startswith("_") and inspect.iscoroutinefunction(getattr(MemoryBank, name))
     }
     assert own - {"create"} == {name for name in methods() if "." not in name}, "`create` goes by `create_all`"
 
