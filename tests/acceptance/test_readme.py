@@ -21,7 +21,10 @@ import pytest
 from google.genai.types import Content, Part
 
 from adk_memorybank import MemoryBankService, settings
+from adk_memorybank.server.app import create_app
+from adk_memorybank.testing import temporary_banks
 from samples.coffee_shop.quoting_llm import QuotingLlm
+from tests.integration.serving import on_a_port
 from tests.requires import need, requires
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -167,9 +170,19 @@ async def test_the_block_about_adk_app(runner: dict[str, Any]) -> None:
     assert await texts(runner, "ada") == [MILK], "both share the folder and the app's name"
 
 
+@requires("agentplatform")
+async def test_the_block_about_a_served_bank(names: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
+    async with temporary_banks() as banks:
+        with on_a_port(create_app(banks)) as url:
+            served = block("agentplatform.Client(")
+            assert "http://127.0.0.1:8085" in served
+            await asyncio.to_thread(exec, served.replace("http://127.0.0.1:8085", url), names)
+    assert capsys.readouterr().out == "I take oat milk.\n"
+
+
 def test_every_python_block_is_run_by_one_of_these_tests() -> None:
     run_above = ["Runner(", "service.flush()", "delete_memory", "operations.retry", "MemoryBanks(", "AdkApp("]
-    run_above.append("retrieve_profiles")
+    run_above += ["retrieve_profiles", "agentplatform.Client("]
     assert sorted(map(block, run_above)) == sorted(blocks("python"))
 
 
@@ -190,8 +203,19 @@ def test_every_command_exists(line: str) -> None:
         assert option in ended.stdout
         assert (ROOT / folder / "services.yaml").is_file()
         assert settings.read_settings(uri, agents_dir=ROOT / folder).folder == ROOT / "samples" / "memory"
+    elif command == "adk-memorybank":
+        ended = subprocess.run(
+            [sys.executable, "-m", "adk_memorybank", arguments[0], "--help"],
+            capture_output=True,
+            text=True,
+            timeout=100,
+            check=True,
+            env=os.environ | {"COLUMNS": "200", "NO_COLOR": "1"},
+        )
+        assert all(option in ended.stdout for option in arguments if option.startswith("--"))
     else:
-        assert (command, arguments) == ("pip", ["install", "-e", "."])
+        assert (command, arguments[:2]) == ("pip", ["install", "-e"])
+        assert arguments[2] in (".", ".[server]")
         assert (ROOT / "pyproject.toml").is_file()
 
 
