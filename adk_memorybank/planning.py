@@ -10,10 +10,12 @@ from adk_memorybank.config import CustomizationConfig, ManagedSemanticMemoryConf
 from adk_memorybank.generation import profiles
 from adk_memorybank.generation.fields import fields_of
 from adk_memorybank.generation.generator import Decision, ExtractedFact, FieldValue, Turn
+from adk_memorybank.generation.secrets import announces_secret, contains_secret
 from adk_memorybank.generation.topics import Example, Topic
 from adk_memorybank.options import GenerationOptions, MemoryOptions, MetadataMergeStrategy, RevisionOptions
 from adk_memorybank.parts import BankParts
 from adk_memorybank.resources import ExtractedMemory, Memory, Scope, Source
+from adk_memorybank.retrieval import words
 from adk_memorybank.storage.changes import Change, NewRevision
 from adk_memorybank.storage.profiles import StoredFields, value_of
 
@@ -46,6 +48,7 @@ def change_of(
         topics=_topics_after(decision, None if target is None else target[0]),
         sources=sources,
         add_sources=not decision.replaces,
+        context=_context(turns, behind),
         event_time=max(times, default=None),
         metadata=options.metadata or None,
         add_metadata=options.metadata_merge_strategy is not MetadataMergeStrategy.OVERWRITE,
@@ -135,6 +138,22 @@ def _sources(turns: Sequence[Turn], behind: Iterable[ExtractedFact | FieldValue]
     """The events that facts or values were drawn from, each once."""
     heard = dict.fromkeys(turns[index] for one in behind for index in one.turns)
     return [Source(session_id=turn.session_id, event_id=turn.event_id) for turn in heard]
+
+
+def _context(turns: Sequence[Turn], behind: Iterable[ExtractedFact]) -> bytes | None:
+    """The words, as numbers, of the turns that facts were drawn from and of those just before them.
+
+    A fact is often the answer to what was asked before, and a question about it uses the words of either. Nothing of a
+    turn that gives a secret away.
+    """
+    places = sorted({place for fact in behind for index in fact.turns for place in (index - 1, index) if place >= 0})
+    texts = [turns[place].text for place in places if not _gives_a_secret(turns, place)]
+    return words.terms(" ".join(texts)).tobytes() or None
+
+
+def _gives_a_secret(turns: Sequence[Turn], place: int) -> bool:
+    asked = place > 0 and announces_secret(turns[place - 1].text)
+    return asked or contains_secret(turns[place].text)
 
 
 def _topics_after(decision: Decision, target: Memory | None) -> list[str]:

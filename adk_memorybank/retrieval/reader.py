@@ -195,6 +195,7 @@ def _row(fact: FactRow, vector: NDArray[float32] | None) -> ViewRow:
         id=fact.id,
         fact_version=fact.fact_version,
         terms=words.terms(fact.fact),
+        context=None if fact.context is None else np.frombuffer(fact.context, np.uint32),
         create_time=fact.create_time,
         event_time=fact.event_time,
         expire_time=fact.expire_time,

@@ -40,6 +40,7 @@ class ViewRow:
         id: of the memory.
         fact_version: of its fact; with the id, the name of its vector.
         terms: the fact's words (`words.terms`).
+        context: the words of the turns that it was drawn from; its own where there are none.
         create_time, event_time, expire_time: microseconds since the epoch.
         vector: (d,) unit length; None while it is still to be made.
     """
@@ -51,6 +52,7 @@ class ViewRow:
     event_time: int | None = None
     expire_time: int | None = None
     vector: _Floats | None = None
+    context: NDArray[np.uint32] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -69,6 +71,7 @@ class ScopeView:
         terms: the words of all memories, one memory after the other.
         offsets: (n + 1,) memory i has `terms[offsets[i]:offsets[i + 1]]`.
         owners: the place of the memory that each of the terms belongs to.
+        context, context_offsets, context_owners: the same of the words of the turns behind the memories.
         nbytes: what the view holds in memory, its ids included.
     """
 
@@ -84,6 +87,9 @@ class ScopeView:
     terms: NDArray[np.uint32]
     offsets: _Ints
     owners: NDArray[np.int32]
+    context: NDArray[np.uint32]
+    context_offsets: _Ints
+    context_owners: NDArray[np.int32]
     nbytes: int
 
     def __len__(self) -> int:
@@ -97,7 +103,8 @@ class ScopeView:
             ValueError: two vectors differ in dimension, or an id comes twice.
         """
         vectors, has_vector = _stack(rows)
-        lengths = [0, *(len(row.terms) for row in rows)]
+        terms, offsets = _bag([row.terms for row in rows])
+        context, context_offsets = _bag([row.terms if row.context is None else row.context for row in rows])
         return cls._make(
             version,
             tuple(row.id for row in rows),
@@ -107,8 +114,10 @@ class ScopeView:
             create_times=_ints(row.create_time for row in rows),
             event_times=_ints(NO_TIME if row.event_time is None else row.event_time for row in rows),
             expire_times=_ints(NEVER if row.expire_time is None else row.expire_time for row in rows),
-            terms=np.concatenate([row.terms for row in rows]) if rows else np.empty(0, np.uint32),
-            offsets=np.cumsum(lengths, dtype=np.int64),
+            terms=terms,
+            offsets=offsets,
+            context=context,
+            context_offsets=context_offsets,
         )
 
     def updated(self, version: int, kept: _Ints, added: Sequence[ViewRow]) -> ScopeView:
@@ -127,9 +136,10 @@ class ScopeView:
             return self._replaced(version=version)
         old, new = self, ScopeView.build(version, added)
         places_kept: list[int] = kept.tolist()
-        lengths = np.diff(old.offsets)[kept]
-        ends = np.cumsum(lengths, dtype=np.int64)
-        places = np.arange(int(lengths.sum()), dtype=np.int64) + np.repeat(old.offsets[kept] - ends + lengths, lengths)
+        terms, offsets = _joined_bags((old.terms, old.offsets), kept, (new.terms, new.offsets))
+        context, context_offsets = _joined_bags(
+            (old.context, old.context_offsets), kept, (new.context, new.context_offsets)
+        )
         return self._make(
             version,
             tuple(old.ids[place] for place in places_kept) + new.ids,
@@ -139,8 +149,10 @@ class ScopeView:
             create_times=_joined(old.create_times, kept, new.create_times),
             event_times=_joined(old.event_times, kept, new.event_times),
             expire_times=_joined(old.expire_times, kept, new.expire_times),
-            terms=_joined(old.terms, places, new.terms),
-            offsets=np.concatenate((np.zeros(1, np.int64), ends, new.offsets[1:] + int(lengths.sum()))),
+            terms=terms,
+            offsets=offsets,
+            context=context,
+            context_offsets=context_offsets,
         )
 
     def with_vectors(self, vectors: Mapping[int, _Floats]) -> ScopeView:
@@ -174,8 +186,8 @@ class ScopeView:
             index = {memory_id: place for place, memory_id in enumerate(ids)}
             if len(index) != len(ids):
                 raise ValueError("an id comes twice in one view")
-        offsets = arrays["offsets"]
-        arrays.setdefault("owners", np.repeat(np.arange(len(ids), dtype=np.int32), np.diff(offsets)))
+        for name, offsets in (("owners", "offsets"), ("context_owners", "context_offsets")):
+            arrays.setdefault(name, np.repeat(np.arange(len(ids), dtype=np.int32), np.diff(arrays[offsets])))
         for array in arrays.values():
             array.flags.writeable = False
         held = sum(array.nbytes + _ARRAY_OBJECT for array in arrays.values())
@@ -192,6 +204,9 @@ _ARRAYS = (
     "terms",
     "offsets",
     "owners",
+    "context",
+    "context_offsets",
+    "context_owners",
 )
 
 
@@ -268,6 +283,25 @@ def _stack(rows: Sequence[ViewRow]) -> tuple[_Floats, NDArray[np.bool_]]:
         if row.vector is not None:
             vectors[place] = row.vector
     return vectors, has_vector
+
+
+_Bag = tuple[NDArray[np.uint32], _Ints]
+"""The words of all memories, one memory after the other, and where each begins."""
+
+
+def _bag(words: Sequence[NDArray[np.uint32]]) -> _Bag:
+    lengths = [0, *map(len, words)]
+    return np.concatenate(words) if words else np.empty(0, np.uint32), np.cumsum(lengths, dtype=np.int64)
+
+
+def _joined_bags(old: _Bag, kept: _Ints, new: _Bag) -> _Bag:
+    """Of the kept memories of an old view, and then of a new one."""
+    words, offsets = old
+    lengths = np.diff(offsets)[kept]
+    ends = np.cumsum(lengths, dtype=np.int64)
+    places = np.arange(int(lengths.sum()), dtype=np.int64) + np.repeat(offsets[kept] - ends + lengths, lengths)
+    ends = np.concatenate((np.zeros(1, np.int64), ends, new[1][1:] + int(lengths.sum())))
+    return _joined(words, places, new[0]), ends
 
 
 def _joined(old: NDArray[Any], kept: _Ints, new: NDArray[Any]) -> NDArray[Any]:

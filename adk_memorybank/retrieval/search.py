@@ -59,7 +59,7 @@ class Searcher:
         """
         blank = not search.query.strip()
         vector = None if search.by == "words" or blank else await self._queries.embed(embedder, search.query)
-        terms = words.terms(search.query)
+        terms = words.query_terms(search.query)
         for _ in range(_READS):
             # One snapshot for the scope's version and the winners' text: a view of that version ranks what is there.
             async with self._database.read() as connection:

@@ -10,12 +10,14 @@ from __future__ import annotations
 import re
 import sys
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
+
+from adk_memorybank.retrieval.languages import FUNCTION_WORDS, language_of, stem_of
 
 _ASCII_WORD = re.compile("[a-z0-9]+")
 
@@ -39,10 +41,13 @@ def tokens(text: str) -> list[str]:
     """The words of a text, in order and with repeats.
 
     A word with accents is followed by its plain spelling, so that `perche` finds `perché`, and `perché` finds it
-    first. A run of Chinese, Japanese, Korean or another script without spaces gives its pairs of characters, and
-    those single characters that mean something alone.
+    first; and by its stem, where the text's language is told by its function words. A run of Chinese, Japanese, Korean
+    or another script without spaces gives its pairs of characters, and those single characters that mean something
+    alone.
     """
-    return [token for word in _words(text) for token in _variants(word)]
+    words = _words(text)
+    language = language_of(words)
+    return [token for word in words for token in _variants(word, language)]
 
 
 def terms(text: str) -> NDArray[np.uint32]:
@@ -54,7 +59,24 @@ def terms(text: str) -> NDArray[np.uint32]:
     Returns:
         (n,) in order and with repeats; empty where the text has no words.
     """
-    return np.array([number for word in _words(text) for number in _numbers(word)], dtype=np.uint32)
+    words = _words(text)
+    return _numbered(words, language_of(words))
+
+
+def query_terms(text: str) -> NDArray[np.uint32]:
+    """As `terms`, without the function words of the text's language, unless it has no others.
+
+    In a small scope they are rare by chance, and would decide.
+    """
+    words = _words(text)
+    language = language_of(words)
+    if language is not None:
+        words = [word for word in words if word not in FUNCTION_WORDS[language]] or words
+    return _numbered(words, language)
+
+
+def _numbered(words: Sequence[str], language: str | None) -> NDArray[np.uint32]:
+    return np.array([number for word in words for number in _numbers(word, language)], dtype=np.uint32)
 
 
 def _words(text: str) -> list[str]:
@@ -81,18 +103,26 @@ def _unicode_word() -> re.Pattern[str]:
     return re.compile(f"[^\\W_](?:[^\\W_]|[{''.join(spans)}])*")  # no mark at the front: those belong to emoji
 
 
-def _numbers(word: str) -> tuple[int, ...]:
-    return _cached_numbers(word) if len(word) <= _LONGEST_CACHED else _make_numbers(word)
+def _numbers(word: str, language: str | None) -> tuple[int, ...]:
+    return _cached_numbers(word, language) if len(word) <= _LONGEST_CACHED else _make_numbers(word, None)
 
 
-def _make_numbers(word: str) -> tuple[int, ...]:
-    return tuple(crc32(token.encode()) for token in _variants(word))
+def _make_numbers(word: str, language: str | None) -> tuple[int, ...]:
+    return tuple(crc32(token.encode()) for token in _variants(word, language))
 
 
 _cached_numbers = lru_cache(maxsize=1 << 14)(_make_numbers)
 
 
-def _variants(word: str) -> Iterator[str]:
+def _variants(word: str, language: str | None) -> Iterator[str]:
+    yield from _spellings(word)
+    if language is not None and word not in FUNCTION_WORDS[language] and not _RUN.search(word):
+        stem = stem_of(word, language)
+        if stem != word:
+            yield stem
+
+
+def _spellings(word: str) -> Iterator[str]:
     if word.isascii():
         yield word
         return

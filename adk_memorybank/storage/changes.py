@@ -52,6 +52,7 @@ class Change:
         memory_id: the target; of a creation an id that the caller chose, or None.
         fact_version: of the target when the change was planned; None for any.
         add_sources: True to add `sources` to the target's, False where the new text has sources of its own.
+        context: the words, as numbers, of the turns behind `sources`; goes where they go.
         add_metadata: True to merge `metadata` into the target's, False to put it in its place.
         set_expiry: whether `expire_time` is to be written.
         revision: None makes no revision.
@@ -65,6 +66,7 @@ class Change:
     topics: Sequence[str] | None = None
     sources: Sequence[Source] = ()
     add_sources: bool = True
+    context: bytes | None = None
     event_time: datetime | None = None
     author: str | None = None
     metadata: Mapping[str, MetadataValue] | None = None
@@ -137,6 +139,7 @@ async def _create(connection: AsyncConnection, scope: ScopeRow, change: Change, 
         "memory_type": _type_of(change).value,
         "structured_content": None if change.structured_content is None else dict(change.structured_content),
         "sources": [source.model_dump() for source in change.sources],
+        "context": change.context,
         "author": change.author or "user",
         "event_time": _micros(change.event_time),
         "create_time": moment,
@@ -220,6 +223,7 @@ def _updated(row: Any, change: Change, moment: int) -> dict[str, Any]:
         "display_name": row.display_name if change.display_name is None else change.display_name,
         "description": row.description if change.description is None else change.description,
         "sources": kept + added,
+        "context": _context(row.context, change) if change.sources else row.context,
         "event_time": max(times, default=None),
         "update_time": moment,
         "expire_time": _micros(change.expire_time) if change.set_expiry else row.expire_time,
@@ -227,6 +231,16 @@ def _updated(row: Any, change: Change, moment: int) -> dict[str, Any]:
         if change.structured_content is None
         else dict(change.structured_content),
     }
+
+
+MAX_CONTEXT = 2_048
+"""Bytes of a memory's context: of one that is told again and again, the latest."""
+
+
+def _context(before: bytes | None, change: Change) -> bytes | None:
+    if not change.add_sources:
+        return change.context
+    return ((before or b"") + (change.context or b""))[-MAX_CONTEXT:] or None
 
 
 _REMAINS = (

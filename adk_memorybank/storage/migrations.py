@@ -12,6 +12,7 @@ STEPS: dict[int, tuple[str, ...]] = {
         "ALTER TABLE banks ADD COLUMN description TEXT NOT NULL DEFAULT ''",
         "ALTER TABLE banks ADD COLUMN labels JSON",
         "ALTER TABLE banks ADD COLUMN extra JSON",
+        "ALTER TABLE memories ADD COLUMN context BLOB",
     ),
 }
 """From a version to the next. Tables that are new are made beforehand, and need no step."""

@@ -72,6 +72,7 @@ class FactRow:
     create_time: int
     event_time: int | None
     expire_time: int | None
+    context: bytes | None
 
 
 async def count_memories(connection: AsyncConnection, *, bank_id: str) -> int:
@@ -163,6 +164,7 @@ _FACT_COLUMNS = (
     memories.c.create_time,
     memories.c.event_time,
     memories.c.expire_time,
+    memories.c.context,
 )
 
 

@@ -9,6 +9,7 @@ from sqlalchemy import (
     ForeignKey,
     Index,
     Integer,
+    LargeBinary,
     MetaData,
     String,
     Table,
@@ -78,6 +79,7 @@ memories = Table(
     Column("memory_type", String, nullable=False),
     Column("structured_content", _Json),
     Column("sources", _Json, nullable=False),
+    Column("context", LargeBinary),  # the words, as numbers, of the turns that the fact was drawn from
     Column("author", Text, nullable=False, default="user"),
     Column("event_time", BigInteger),
     Column("create_time", BigInteger, nullable=False),

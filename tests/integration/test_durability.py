@@ -430,6 +430,7 @@ class TestRefused:
         write(folder, "ALTER TABLE banks DROP COLUMN description")
         write(folder, "ALTER TABLE banks DROP COLUMN labels")
         write(folder, "ALTER TABLE banks DROP COLUMN extra")
+        write(folder, "ALTER TABLE memories DROP COLUMN context")
         write(folder, "UPDATE meta SET value = '1' WHERE key = 'schema_version'")
         for _ in range(2):
             async with opened(folder) as memory:

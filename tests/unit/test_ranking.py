@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from adk_memorybank.errors import EmbedderMismatch
 from adk_memorybank.retrieval import ranking
-from adk_memorybank.retrieval.ranking import Order, rank
+from adk_memorybank.retrieval.ranking import CONTEXT, MEANING, WORDS, Order, rank
 from adk_memorybank.retrieval.scope_view import ScopeView, ViewRow
 from adk_memorybank.retrieval.words import terms
 
@@ -33,6 +33,7 @@ def memory(
     create_time: int = 0,
     event_time: int | None = None,
     expire_time: int | None = None,
+    context: str | None = None,
 ) -> ViewRow:
     return ViewRow(
         id=name,
@@ -42,6 +43,7 @@ def memory(
         event_time=event_time,
         expire_time=expire_time,
         vector=vector,
+        context=None if context is None else terms(context),
     )
 
 
@@ -106,6 +108,15 @@ def test_fused_takes_both() -> None:
     ]
     assert names(rows, query="tea", vector=EAST).split()[0] == "both"
     assert names(rows, query="tea", vector=EAST).split()[-1] == "neither"
+
+
+def test_fused_takes_what_was_said_around_a_fact() -> None:
+    rows = [
+        memory("answer", "Rex, a terrier", context="What is the name of your dog? Rex, a terrier"),
+        memory("other", "Anna, a doctor", context="And your sister? Anna, a doctor"),
+    ]
+    assert names(rows, query="dog") == "answer other"
+    assert names(rows, query="dog", by="words") == "", "those have to be in the fact"
 
 
 def test_a_memory_without_a_vector_is_ranked_by_its_words() -> None:
@@ -176,22 +187,29 @@ def test_near_duplicates_are_told_apart() -> None:
     assert names(rows, vector=EAST, by="distance") == "0 1 2 3"
 
 
+def naive_bm25(bags: list[NDArray[np.uint32]], query: list[int]) -> list[float]:
+    average = sum(map(len, bags)) / len(bags) if bags else 0
+    scores: list[float] = []
+    for bag in bags:
+        counts, score = Counter(bag.tolist()), 0.0
+        for term in set(query):
+            having = sum(term in other for other in bags)
+            if counts[term]:
+                rarity = math.log(1 + (len(bags) - having + 0.5) / (having + 0.5))
+                discount = 1.2 * (1 - 0.75 + 0.75 * len(bag) / average)
+                score += rarity * counts[term] * 2.2 / (counts[term] + discount)
+        scores.append(score)
+    return scores
+
+
 def naive(
     rows: list[ViewRow], query_vector: NDArray[np.float32] | None, query: list[int], by: Order
 ) -> list[tuple[str, float]]:
     rows = [row for row in rows if row.expire_time is None or row.expire_time > NOW]
-    average = sum(len(row.terms) for row in rows) / len(rows) if rows else 0
-    words: list[float] = []
+    words = naive_bm25([row.terms for row in rows], query)
+    around = naive_bm25([row.terms if row.context is None else row.context for row in rows], query)
     cosines: list[float | None] = []
     for row in rows:
-        counts, score = Counter(row.terms.tolist()), 0.0
-        for term in set(query):
-            having = sum(term in other.terms for other in rows)
-            if counts[term]:
-                rarity = math.log(1 + (len(rows) - having + 0.5) / (having + 0.5))
-                discount = 1.2 * (1 - 0.75 + 0.75 * len(row.terms) / average)
-                score += rarity * counts[term] * 2.2 / (counts[term] + discount)
-        words.append(score)
         if row.vector is None or query_vector is None:
             cosines.append(None)
         else:
@@ -205,7 +223,8 @@ def naive(
         return [0.0 if value is None else (value - float(np.mean(known))) / deviation for value in values]
 
     if by == "fused":
-        keys = [(a + b,) for a, b in zip(z(cosines), z(list(words)), strict=True)]
+        scores = zip(z(cosines), z(list(words)), z(list(around)), strict=True)
+        keys = [(MEANING * a + WORDS * b + CONTEXT * c,) for a, b, c in scores]
     elif by == "words":
         keys = [(score,) for score in words]
     else:
@@ -231,6 +250,7 @@ def test_agrees_with_the_naive_ranking(data: st.DataObject, by: Order, block: in
             create_time=0,
             expire_time=int(rng.integers(0, 2 * NOW)) if rng.random() < 0.5 else None,
             vector=unit(*rng.standard_normal(6)) if rng.random() < 0.8 else None,
+            context=rng.integers(0, 12, rng.integers(0, 9)).astype(np.uint32) if rng.random() < 0.6 else None,
         )
         for place in range(count)
     ]

@@ -11,13 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adk_memorybank.retrieval.words import terms, tokens
+from adk_memorybank.retrieval.languages import language_of
+from adk_memorybank.retrieval.words import query_terms, terms, tokens
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("The user drinks TEA, tea!", ["the", "user", "drinks", "tea", "tea"]),
+        ("The user drinks TEA, tea!", ["the", "user", "drinks", "drink", "tea", "tea"]),
         ("snake_case v2.13", ["snake", "case", "v2", "13"]),
         ("Ｔｅａ Straße", ["tea", "strasse"]),
         ("perché", ["perché", "perche"]),
@@ -83,3 +84,26 @@ def test_numbers_are_the_same_in_every_process() -> None:
 def test_long_runs_are_read_to_the_end() -> None:
     assert len(tokens("x" * 100_000)) == 1
     assert len(tokens("茶" * 10_000)) == 19_999
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("What are her hobbies?", "The hobby of my sister is chess"),
+        ("Dove abitano i miei amici?", "Il mio amico abita a Roma"),
+        ("¿Qué idiomas hablas?", "Yo hablo el idioma de mi abuela"),
+        ("Quels sont mes voyages ?", "Je suis en voyage à Lyon"),
+        ("Welche Bücher habe ich?", "Ich habe das Buch nicht"),
+        ("Quais são os meus gatos?", "Eu tenho um gato e não um cão"),
+    ],
+)
+def test_a_word_is_found_in_another_form(query: str, text: str) -> None:
+    assert set(query_terms(query).tolist()) & set(terms(text).tolist())
+
+
+def test_function_words_decide_nothing() -> None:
+    assert query_terms("What is my name?").tolist() == terms("name").tolist()
+    assert query_terms("Wie ist das so?").tolist() == terms("Wie ist das so?").tolist(), "it has no others"
+    assert len(query_terms("tea")) == 1
+    assert language_of(["tea", "coffee"]) is None
+    assert language_of("ich mag die berge".split()) == "german"
