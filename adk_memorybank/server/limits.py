@@ -1,4 +1,4 @@
-"""How large a request may be."""
+"""What the body of a request may be: so long, and JSON, whatever it calls itself."""
 
 from __future__ import annotations
 
@@ -42,6 +42,9 @@ class BodyLimit:
             if len(body) > self._max_bytes:
                 await self._refuse(scope, receive, send)
                 return
+        # `curl -d` calls every body a form.
+        headers = [(name, value) for name, value in scope["headers"] if name != b"content-type"]
+        scope = {**scope, "headers": [*headers, (b"content-type", b"application/json")]}
         given = False
 
         async def replay() -> Message:

@@ -211,6 +211,15 @@ async def test_a_body_that_is_no_object(send: Requests, body: bytes) -> None:
     assert (response.status_code, response.json()["error"]["status"]) == (400, "INVALID_ARGUMENT")
 
 
+@pytest.mark.parametrize("kind", [None, "application/x-www-form-urlencoded", "text/plain"])
+async def test_a_body_is_json_whatever_it_calls_itself(kind: str | None) -> None:
+    async with a_store() as banks, requests_to(banks) as send:
+        headers = {} if kind is None else {"content-type": kind}
+        body = b'{"fact": "f", "scope": {"user_id": "u"}}'
+        response = await send.http.post(f"{BANK}/memories", content=body, headers=headers)
+        assert response.json()["response"]["fact"] == "f"
+
+
 async def test_text_that_no_database_stores() -> None:
     async with a_store() as banks, requests_to(banks) as send:
         body = b'{"fact": "a\\ud800b\\u0000c", "scope": {"user_id": "u"}}'
