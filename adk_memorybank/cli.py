@@ -49,7 +49,10 @@ def serve(
     port: Annotated[int, typer.Option(help="The port to listen on; 0 for any that is free.")] = 8085,
     api_key: Annotated[
         list[str] | None,
-        typer.Option(help="Lets in only who has one of these keys. Repeatable.", envvar="ADK_MEMORYBANK_API_KEYS"),
+        typer.Option(
+            help="Lets in only who has one of these, separated by commas. Repeatable.",
+            envvar="ADK_MEMORYBANK_API_KEYS",
+        ),
     ] = None,
     scope_rule: Annotated[
         list[str] | None,
@@ -79,7 +82,8 @@ def serve(
         )
         if settings.url is not None:
             raise InvalidArgument("another process serves it already", field="uri")
-        access = Access(api_key or (), scope_rule or ())
+        keys = [key for given in api_key or () for key in given.strip(",").split(",")]
+        access = Access(keys, scope_rule or ())
         run(
             settings,
             host=host,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.metadata import version
 from typing import Any
 
-from fastapi import Depends, FastAPI, Request
+from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse
 
 from adk_memorybank.banks import MemoryBanks
@@ -17,7 +17,7 @@ from adk_memorybank.server import (
     operations_routes,
     sessions_routes,
 )
-from adk_memorybank.server.access import Access, caller_of
+from adk_memorybank.server.access import Access, Door
 from adk_memorybank.server.answers import Refusal
 from adk_memorybank.server.failures import add_failures
 from adk_memorybank.server.limits import MAX_BODY_BYTES, BodyLimit
@@ -32,11 +32,18 @@ fields that are not known are passed over.
 """
 
 
-def create_app(banks: MemoryBanks, *, access: Access | None = None, max_body_bytes: int = MAX_BODY_BYTES) -> FastAPI:
+def create_app(
+    banks: MemoryBanks,
+    *,
+    access: Access | None = None,
+    local: bool = False,
+    max_body_bytes: int = MAX_BODY_BYTES,
+) -> FastAPI:
     """The application over a store. Who made the banks closes them.
 
     Args:
         access: the keys; everybody may do everything by default.
+        local: without keys, answers only who calls it by an address, or `localhost` (see `Door`).
         max_body_bytes: of a request.
     """
     refusals: dict[int | str, dict[str, Any]] = {
@@ -56,11 +63,10 @@ def create_app(banks: MemoryBanks, *, access: Access | None = None, max_body_byt
         docs_url=None,  # they would load scripts from elsewhere
         redoc_url=None,
         responses=refusals,
-        dependencies=[Depends(caller_of)],
+        telemetry={"tracing": False, "metrics": False, "logs": False},  # newer FastAPI's: queries would be told whole
     )
     app.state.banks = banks
     app.state.ready = True
-    app.state.access = access or Access()
     add_failures(app)
     for routes in (operations_routes, bank_routes, memories_routes, sessions_routes, banks_routes, native):
         app.include_router(routes.router)
@@ -68,6 +74,7 @@ def create_app(banks: MemoryBanks, *, access: Access | None = None, max_body_byt
         app.add_route(path, _ready, include_in_schema=False)
     app.add_middleware(Prefixes)
     app.add_middleware(BodyLimit, max_bytes=max_body_bytes)
+    app.add_middleware(Door, access=access or Access(), local=local)
     return app
 
 

@@ -15,6 +15,7 @@ from fastapi import FastAPI
 
 from adk_memorybank.banks import MemoryBanks
 from adk_memorybank.errors import EmbedderMismatch, FailedPrecondition, InvalidArgument, ModelUnavailable
+from adk_memorybank.parts import choose_generator
 from adk_memorybank.server.access import Access
 from adk_memorybank.server.app import create_app
 from adk_memorybank.server.limits import MAX_BODY_BYTES
@@ -24,6 +25,11 @@ logger = logging.getLogger("google_adk.adk_memorybank.server")
 
 PATIENCE = 10
 """Seconds that requests in flight, and then running generations, are given at the end."""
+
+
+def _is_no_cut(record: logging.LogRecord) -> bool:
+    """Whether a record of uvicorn's is none of a request that was cut off at the end: there is no fault in that."""
+    return record.exc_info is None or not isinstance(record.exc_info[1], asyncio.CancelledError)
 
 
 class _Server(uvicorn.Server):
@@ -72,7 +78,7 @@ def serve(
     Args:
         settings: of the store; its bank is made where it is missing.
         port: 0 for any that is free.
-        anyone: without keys, other machines are let in only with this.
+        anyone: without keys, other machines are let in only with this, and who calls it by any name.
         told: is given the lines that say where it is served.
 
     Raises:
@@ -85,19 +91,27 @@ def serve(
         raise InvalidArgument(
             f"{host} can be reached from other machines: give keys with --api-key, or say --allow-anyone", field="host"
         )
-    asyncio.run(_serve(settings, host, port, access, max_body_bytes, told))
+    asyncio.run(_serve(settings, host, port, access, anyone, max_body_bytes, told))
 
 
 async def _serve(
-    settings: Settings, host: str, port: int, access: Access, max_body_bytes: int, told: Callable[[str], None]
+    settings: Settings,
+    host: str,
+    port: int,
+    access: Access,
+    anyone: bool,
+    max_body_bytes: int,
+    told: Callable[[str], None],
 ) -> None:
     banks = MemoryBanks(settings=settings)
+    patience = PATIENCE
     try:
-        app = create_app(banks, access=access, max_body_bytes=max_body_bytes)
+        app = create_app(banks, access=access, local=not anyone, max_body_bytes=max_body_bytes)
         await banks.call(banks.engine.need_vectors())
         try:
             bank = await banks.open()
-            uses = f"model {bank.model}, embedder {bank.embedder}"
+            _, reason = choose_generator(settings, bank.managed_semantic_memory_config)
+            uses = f"model {bank.model}, {reason}; embedder {bank.embedder}"
         except (EmbedderMismatch, ModelUnavailable) as error:
             if settings.model is not None or settings.embedder is not None:
                 raise
@@ -106,15 +120,23 @@ async def _serve(
             logger.warning("%s", uses)
         lock = "everybody who reaches it may use it" if access.open else "a key is needed"
         config = uvicorn.Config(
-            app, host=host, port=port, log_config=None, access_log=False, timeout_graceful_shutdown=PATIENCE
+            app,
+            host=host,
+            port=port,
+            lifespan="off",
+            log_config=None,
+            access_log=False,  # a query may hold a key
+            timeout_graceful_shutdown=PATIENCE,
         )
         server = _Server(config, app, lambda url: told(f"{url} serves {settings.folder} ({uses}; {lock})"))
+        logging.getLogger("uvicorn.error").addFilter(_is_no_cut)
         try:
             await server.serve()
         except SystemExit as error:  # uvicorn's way to say that the port is taken, which it has logged
             raise FailedPrecondition(f"{host}:{port} can't be listened on: is another server running there?") from error
+        patience = 0 if server.force_exit else PATIENCE
     finally:
-        await banks.close(timeout=PATIENCE)
+        await banks.close(timeout=patience)
 
 
 def _is_loopback(host: str) -> bool:

@@ -32,8 +32,54 @@ async def test_without_a_key(send: Requests) -> None:
             assert (await send.error(method, path, headers=headers))[:2] == (401, "UNAUTHENTICATED")
 
 
-async def test_a_bearer_token_is_a_key_too(send: Requests) -> None:
-    assert (await send.ok("GET", "memories/ada", headers={"authorization": "Bearer k-ada"}))["scope"] == ADA
+async def test_without_a_key_nothing_is_read(send: Requests) -> None:
+    headers = {"content-type": "application/json"}
+
+    async def body() -> AsyncIterator[bytes]:
+        yield b"{"
+        raise AssertionError("more of it was read")
+
+    for path in ("/v1beta1/reasoningEngines", "/nowhere"):
+        response = await send.http.post(path, content=body(), headers=headers)
+        assert response.status_code == 401
+    assert (await send("GET", "/readyz")).status_code == 200
+    assert (await send("GET", "/openapi.json")).status_code == 200
+
+
+async def test_other_places_for_a_key(send: Requests) -> None:
+    for headers in ({"authorization": "Bearer k-ada"}, {"authorization": "bearer k-ada"}):
+        assert (await send.ok("GET", "memories/ada", headers=headers))["scope"] == ADA
+    assert (await send.ok("GET", "memories/ada?key=k-ada"))["scope"] == ADA
+    assert (await send.error("GET", "memories/bob?key=k-ada"))[0] == 403
+    for headers in ({"authorization": "k-ada"}, {"authorization": "Basic k-ada"}):
+        assert (await send.error("GET", "memories/ada", headers=headers))[0] == 401
+
+
+@pytest.mark.parametrize(
+    ("local", "host", "origin", "code"),
+    [
+        (True, "127.0.0.1:8085", None, 200),
+        (True, "[::1]:8085", None, 200),
+        (True, "localhost", "http://localhost", 200),
+        (True, "evil.example", None, 403),
+        (True, "evil.example:8085", "http://evil.example:8085", 403),
+        (True, "127.0.0.1.evil.example", None, 403),
+        (True, "127.0.0.1:8085", "http://evil.example", 403),
+        (True, "127.0.0.1:8085", "http://127.0.0.1:3000", 403),
+        (True, "127.0.0.1:8085", "null", 403),
+        (False, "memory.internal", None, 200),
+        (False, "memory.internal", "http://memory.internal", 200),
+        (False, "memory.internal", "http://evil.example", 403),
+    ],
+)
+async def test_a_page_in_a_browser_is_not_its_user(local: bool, host: str, origin: str | None, code: int) -> None:
+    headers = {"host": host, "content-type": "text/plain"} | ({} if origin is None else {"origin": origin})
+    body = {"fact": "f", "scope": ADA}
+    async with a_store() as banks:
+        async with requests_to(banks, local=local) as send:
+            assert (await send("POST", "memories", body, headers=headers)).status_code == code
+        async with requests_to(banks, local=local, access=Access(["k"])) as send:  # a page has no key
+            assert (await send("POST", "memories", body, headers=headers | {"x-goog-api-key": "k"})).status_code == 200
 
 
 def requests_of(scope: dict[str, str]) -> list[tuple[str, str, Any]]:

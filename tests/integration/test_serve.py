@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -80,7 +82,7 @@ def facts(served: Served) -> list[str]:
 
 def test_from_start_to_stop(tmp_path: Path) -> None:
     with serve(tmp_path / "m") as served:
-        assert f"serves {tmp_path / 'm'} (model offline" in served.said
+        assert f"serves {tmp_path / 'm'} (model offline, asked for; embedder fast" in served.said
         assert served.get("/readyz").json() == {"status": "ok"}
         assert served.post(f"{BANK}/memories", {"fact": "I like tea.", "scope": SCOPE}).status_code == 200
         assert served.stop() == (0, "")
@@ -121,9 +123,51 @@ def test_keys(tmp_path: Path) -> None:
         assert (code, key in told) == (0, False)
     stored = [path for path in (tmp_path / "m").rglob("*") if path.is_file() and key.encode() in path.read_bytes()]
     assert stored == [], "a key is in the command line, and must not be kept with it"
-    with serve(tmp_path / "m", ADK_MEMORYBANK_API_KEYS="one two") as served:
-        assert served.get(BANK, headers={"authorization": "Bearer two"}).status_code == 200
+    with serve(tmp_path / "m", ADK_MEMORYBANK_API_KEYS="one two,three") as served:
+        for known in ("one", "two", "three"):
+            assert served.get(BANK, headers={"authorization": f"Bearer {known}"}).status_code == 200
         assert served.get(BANK).status_code == 401
+
+
+def test_a_page_in_a_browser_may_not_use_it(tmp_path: Path) -> None:
+    with serve(tmp_path / "m") as served:
+        assert served.get(BANK).status_code == 200
+        assert served.get(BANK, headers={"host": "evil.example"}).status_code == 403
+        assert served.post(BANK, {}, headers={"origin": "http://evil.example"}).status_code == 403
+
+
+def test_a_request_in_flight_is_answered_before_the_end(tmp_path: Path) -> None:
+    body = json.dumps({"fact": "I like tea.", "scope": SCOPE}).encode()
+    head = f"POST {BANK}/memories HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+    with serve(tmp_path / "m") as served, socket.socket() as client:
+        address = httpx.URL(served.url)
+        client.connect((address.host, address.port))
+        client.sendall(head + body[:10])
+        time.sleep(0.3)
+        served.process.send_signal(signal.SIGTERM)
+        time.sleep(0.3)
+        with pytest.raises(httpx.ConnectError):
+            served.get("/readyz")
+        client.sendall(body[10:])
+        assert client.recv(1000).startswith(b"HTTP/1.1 200")
+        _, told = served.process.communicate(timeout=40)
+        assert (served.process.returncode, told) == (0, "")
+    with serve(tmp_path / "m") as served:
+        assert facts(served) == ["I like tea."]
+
+
+def test_a_second_signal_waits_for_nobody(tmp_path: Path) -> None:
+    with serve(tmp_path / "m") as served, socket.socket() as client:
+        address = httpx.URL(served.url)
+        client.connect((address.host, address.port))
+        client.sendall(b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{")  # never sends the rest
+        time.sleep(0.3)
+        began = time.monotonic()
+        served.process.send_signal(signal.SIGTERM)
+        time.sleep(0.7)
+        assert served.process.poll() is None, "it waits for the request"
+        assert served.stop() == (0, "")
+        assert time.monotonic() - began < 5
 
 
 def test_one_server_for_a_folder(tmp_path: Path) -> None:
