@@ -1,7 +1,7 @@
 """The conversations of LoCoMo as ADK sessions, their questions, and the share of evidence that an answer names.
 
 Each conversation is put in twice: either speaker once the user and the other the agent, as two people would each have
-an assistant. What is held back is measured with the same code, and is not looked at while anything is developed.
+an assistant. What is held back is measured with the same code, and was not used while the search was developed.
 """
 
 from __future__ import annotations
