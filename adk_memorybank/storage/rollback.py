@@ -6,13 +6,13 @@ import secrets
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, insert, select, update
+from sqlalchemy import Row, func, insert, select, update
 
 from adk_memorybank.clock import to_micros
 from adk_memorybank.errors import FailedPrecondition, NotFound
 from adk_memorybank.resources import MemoryType
 from adk_memorybank.storage import records
-from adk_memorybank.storage.changes import NewRevision, add_revision
+from adk_memorybank.storage.changes import DELETED_REVISION_TTL, NewRevision, add_revision, to_micros_in
 from adk_memorybank.storage.citations import drop_text_of
 from adk_memorybank.storage.database import AsyncConnection
 from adk_memorybank.storage.schema import memories, revisions, scopes
@@ -64,10 +64,38 @@ async def roll_back(
         await connection.execute(
             insert(memories).values(bank_id=bank_id, id=memory_id, scope_id=target.scope_id, **values)
         )
+        await _keep_history(connection, bank_id, memory_id, target.scope_id, revision, now=now)
     await add_revision(connection, scope, memory_id, revision, values, moment)
     if present is not None:
         await drop_text_of(connection, scope_id=target.scope_id, sources={memory_id: present.sources})
     await connection.execute(update(scopes).where(scopes.c.id == target.scope_id).values(version=scopes.c.version + 1))
+
+
+async def _keep_history(
+    connection: AsyncConnection,
+    bank_id: str,
+    memory_id: str,
+    scope_id: int,
+    revision: NewRevision | None,
+    *,
+    now: datetime,
+) -> None:
+    """Lets the revisions of a memory that is back live on: the deletion has left them 48 hours.
+
+    Each as long as the one that is made now would, counted from its own time: how long they were to live at first is
+    not known any more.
+    """
+    of_memory = (
+        (revisions.c.bank_id == bank_id) & (revisions.c.memory_id == memory_id) & (revisions.c.scope_id == scope_id)
+    )
+    deleted = select(func.max(revisions.c.create_time)).where(of_memory, revisions.c.remains.is_not(None))
+    moment = (await connection.execute(deleted)).scalar_one()
+    if moment is None or revision is None:
+        return
+    lasting = None if revision.expire_time is None else to_micros(revision.expire_time) - to_micros(now)
+    until = None if lasting is None else revisions.c.create_time + lasting
+    cut = revisions.c.expire_time == to_micros_in(moment, DELETED_REVISION_TTL)
+    await connection.execute(update(revisions).where(of_memory, cut).values(expire_time=until))
 
 
 async def _target(

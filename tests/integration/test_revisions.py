@@ -61,6 +61,19 @@ async def test_a_deleted_memory_comes_back_for_48_hours(bank: MemoryBank, clock:
         await bank.rollback(name=memory.name, target_revision_id=first.name)
 
 
+async def test_the_history_of_a_memory_that_came_back_lives_on(bank: MemoryBank, clock: ManualClock) -> None:
+    short = MemoryOptions(revision=RevisionOptions(ttl=timedelta(hours=50)))
+    memory = await bank.create(scope=SCOPE, fact="I like tea.", options=short)
+    await bank.update(name=memory.name, fact="I like coffee.")
+    await bank.delete(name=memory.name)
+    newest = (await bank.list_revisions(name=memory.name))[1]
+    await bank.rollback(name=memory.name, target_revision_id=newest.name)
+    clock.advance(timedelta(days=300))
+    assert await facts(bank, memory.name) == ["I like coffee.", "", "I like coffee.", "I like tea."]
+    clock.advance(timedelta(days=66))
+    assert await facts(bank, memory.name) == []
+
+
 async def test_an_id_that_another_scope_uses_again_shows_nothing_of_the_one_before(bank: MemoryBank) -> None:
     memory = await bank.create(scope=SCOPE, fact="I like tea.", options=MemoryOptions(memory_id="m"))
     [first] = await bank.list_revisions(name=memory.name)

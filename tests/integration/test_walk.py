@@ -43,6 +43,7 @@ class Remembered:
     fact: str
     until: datetime | None = None
     alive: bool = True
+    cut: datetime | None = None
     revisions: list[Revision] = field(default_factory=list)
 
     def visible(self, now: datetime) -> list[str]:
@@ -92,6 +93,7 @@ class Walk(RuleBasedStateMachine):
     def remove(self, one: Remembered) -> None:
         limit = self.clock.now() + KEPT
         one.alive = False
+        one.cut = limit
         one.revisions.append(Revision(""))
         for revision in one.revisions:
             revision.until = limit if revision.until is None else min(limit, revision.until)
@@ -154,7 +156,11 @@ class Walk(RuleBasedStateMachine):
             return
         back = self.run(self.bank.rollback(name=name, target_revision_id=target.id))
         assert (back.name, back.fact) == (name, target.fact)
-        one.alive = True
+        if not one.alive:
+            one.alive = True
+            for revision in one.revisions:  # the deletion has left them 48 hours
+                if revision.until == one.cut:
+                    revision.until = None
         self.change(one, target.fact)
 
     @precondition(lambda self: self.living())
