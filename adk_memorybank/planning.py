@@ -7,17 +7,21 @@ from dataclasses import replace
 from datetime import datetime
 
 from adk_memorybank.config import CustomizationConfig, ManagedSemanticMemoryConfig
-from adk_memorybank.generation import profiles
+from adk_memorybank.generation import dates, profiles
 from adk_memorybank.generation.fields import fields_of
 from adk_memorybank.generation.generator import Decision, ExtractedFact, FieldValue, Turn
 from adk_memorybank.generation.secrets import announces_secret, contains_secret
 from adk_memorybank.generation.topics import Example, Topic
+from adk_memorybank.generation.words import detect
 from adk_memorybank.options import GenerationOptions, MemoryOptions, MetadataMergeStrategy, RevisionOptions
 from adk_memorybank.parts import BankParts
 from adk_memorybank.resources import ExtractedMemory, Memory, Scope, Source
 from adk_memorybank.retrieval import words
 from adk_memorybank.storage.changes import Change, NewRevision
 from adk_memorybank.storage.profiles import StoredFields, value_of
+
+_BEFORE = 2
+"""How many turns before a fact's own its context takes in: of 1, 2, 3 and 6 two found most."""
 
 
 def change_of(
@@ -141,14 +145,17 @@ def _sources(turns: Sequence[Turn], behind: Iterable[ExtractedFact | FieldValue]
 
 
 def _context(turns: Sequence[Turn], behind: Iterable[ExtractedFact]) -> bytes | None:
-    """The words, as numbers, of the turns that facts were drawn from and of those just before them.
+    """The words, as numbers, of the turns that facts were drawn from, of those just before them, and of their days.
 
     A fact is often the answer to what was asked before, and a question about it uses the words of either. Nothing of a
     turn that gives a secret away.
     """
-    places = sorted({place for fact in behind for index in fact.turns for place in (index - 1, index) if place >= 0})
+    sources = sorted({index for fact in behind for index in fact.turns})
+    places = sorted({place for index in sources for place in range(max(0, index - _BEFORE), index + 1)})
     texts = [turns[place].text for place in places if not _gives_a_secret(turns, place)]
-    return words.terms(" ".join(texts)).tobytes() or None
+    code = detect(" ".join(texts))
+    days = dict.fromkeys(time.date() for index in sources if (time := turns[index].time) is not None)
+    return words.terms(" ".join([*texts, *(dates.spelled(day, code) for day in days)])).tobytes() or None
 
 
 def _gives_a_secret(turns: Sequence[Turn], place: int) -> bool:

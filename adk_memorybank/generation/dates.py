@@ -62,6 +62,15 @@ def resolve(text: str, time: datetime | None, code: str) -> str:
     return "".join(pieces) + text[at:]
 
 
+def spelled(day: date, code: str) -> str:
+    """A day in figures and as the language says it, so that a question finds it by either."""
+    lexicon = language(code)
+    if not lexicon.spaced:
+        return f"{day.isoformat()} {day.year}年{day.month}月{day.day}日"
+    months = lexicon.dates.months
+    return f"{day.isoformat()} {day.day} {months[day.month - 1] if months else day.month} {day.year}"
+
+
 @cache
 def _pattern(code: str) -> re.Pattern[str]:
     lexicon = language(code)

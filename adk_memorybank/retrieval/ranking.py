@@ -22,9 +22,9 @@ K1 = 1.2
 B = 0.75
 """BM25: how much a long text is discounted."""
 
-MEANING, WORDS, CONTEXT = 1.4, 1.0, 2.0
+MEANING, WORDS, CONTEXT = 1.2, 0.5, 2.0
 """Weights of the three z-scores. Measured on conversations (`tests/benchmarks/locomo.py`, the half that is developed
-on): evidence recall .56 by meaning and words alike, .69 with stems, without a query's function words and in context."""
+on), where they lie on a plateau: evidence recall stays within .01 from half to twice each of the first two."""
 
 _Floats = NDArray[np.float64]
 _Bag = tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.int32]]
