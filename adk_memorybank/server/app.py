@@ -62,6 +62,7 @@ def create_app(
         description=_DESCRIPTION,
         docs_url=None,  # they would load scripts from elsewhere
         redoc_url=None,
+        redirect_slashes=False,  # they would lead to another prefix than the client's
         responses=refusals,
         telemetry={"tracing": False, "metrics": False, "logs": False},  # newer FastAPI's: queries would be told whole
     )

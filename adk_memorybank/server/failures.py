@@ -12,6 +12,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from adk_memorybank.errors import InvalidArgument, MemoryBankError, ResourceExhausted, is_passing
+from adk_memorybank.resources import clean_json
 from adk_memorybank.validation import path_text
 
 logger = logging.getLogger("google_adk.adk_memorybank.server")
@@ -98,4 +99,4 @@ def _answer(code: int, message: str, status: str, details: Sequence[Mapping[str,
     content: dict[str, Any] = {"error": {"code": code, "message": message, "status": status}}
     if details:
         content["error"]["details"] = list(details)
-    return JSONResponse(content, status_code=code)
+    return JSONResponse(clean_json(content), status_code=code)  # it may quote a key that has no UTF-8

@@ -134,8 +134,7 @@ async def _find(request: Request, bank_id: str, operation_id: str) -> Operation 
         bank = await banks.get(name=bank_name(bank_id))
         found = await bank.operations.get(operation_id)
     except MemoryBankError as error:
-        # The calls of a bank can be read where it is gone, and where its model can't be used.
-        if not isinstance(error, NotFound | FailedPrecondition) and error.status != "FAILED_PRECONDITION":
+        if not _tells_nothing(error):
             raise
         found = await banks.calls.get(bank_id=bank_id, call_id=operation_id)
     if found.scope is None:
@@ -156,9 +155,16 @@ async def _answer(banks: MemoryBanks, found: Operation | Call, prefix: Prefix) -
         elif found.kind in ("create", "update", "rollback"):
             bank = await banks.get(name=bank_name(found.bank_id))
             subject = MemoryAnswer.of(await bank.get(name=found.memory_id or ""), prefix)
-    except NotFound:
-        subject = None  # deleted since
+    except MemoryBankError as error:
+        if not _tells_nothing(error):
+            raise
+        subject = None
     return call_answer(found, prefix, subject=subject)
+
+
+def _tells_nothing(error: MemoryBankError) -> bool:
+    """Of calls something is known also where the bank or the memory is gone, and where its model can't be used."""
+    return error.status in (NotFound.status, FailedPrecondition.status)
 
 
 def _place(one: Operation | Call) -> list[str]:

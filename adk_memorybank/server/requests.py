@@ -86,7 +86,7 @@ class BankBody(Shape):
 class DeleteBank(Shape):
     """How a bank is deleted."""
 
-    force: bool = False
+    force: bool = Field(default=False, strict=True)  # neither 1 nor "yes" deletes anything
 
 
 class MemoryBody(_Revisions):
@@ -208,7 +208,7 @@ class PurgeMemories(Shape):
 
     filter: str | None = None
     filter_groups: list[dict[str, Any]] | None = None
-    force: bool = False
+    force: bool = Field(default=False, strict=True)  # neither 1 nor "yes" deletes anything
 
 
 class RollbackMemory(Shape):

@@ -105,6 +105,8 @@ async def send() -> AsyncIterator[Requests]:
         ),
         ("POST", "memories:retrieveProfiles", {}, "scope"),
         ("POST", "memories:purge", {}, "filter"),
+        ("POST", "memories:purge", {"filter": "fact=there", "force": "yes"}, "force"),
+        ("POST", "memories:purge", {"filter": "fact=there", "force": 1}, "force"),
         ("POST", "memories:purge", {"force": True, "filter": " "}, "filter"),
         ("POST", "memories:purge", {"force": True, "filterGroups": []}, "filter"),
         ("POST", "memories:purge", {"force": True, "filter": "fact="}, "filter"),
@@ -225,6 +227,13 @@ async def test_text_that_no_database_stores() -> None:
         body = b'{"fact": "a\\ud800b\\u0000c", "scope": {"user_id": "u"}}'
         response = await send.http.post(f"{BANK}/memories", content=body, headers={"content-type": "application/json"})
         assert response.json()["response"]["fact"] == "a\ufffdb\ufffdc"
+
+
+async def test_an_error_that_quotes_what_has_no_utf8() -> None:
+    async with a_store() as banks, requests_to(banks) as send:
+        body = b'{"fact": "f", "scope": {"user_id": "u"}, "metadata": {"\\ud800": {}}}'
+        response = await send.http.post(f"{BANK}/memories", content=body)
+        assert (response.status_code, response.json()["error"]["status"]) == (400, "INVALID_ARGUMENT")
 
 
 async def test_a_body_that_is_too_long() -> None:
