@@ -94,13 +94,14 @@ def over_turns(talk: Conversation, score: Callable[[str], Awaitable[np.ndarray]]
 
 
 def bm25(talk: Conversation) -> Way:
-    terms = [words.terms(turn.text) for turn in talk.turns]
+    """By stems, with the speaker's name before each turn, and without the function words of the question."""
+    terms = [words.terms(f"{turn.speaker}: {turn.text}") for turn in talk.turns]
     lengths = np.array([len(one) for one in terms])
     discount = K1 * (1 - B + B * lengths / lengths.mean())
 
     async def score(query: str) -> np.ndarray:
         total = np.zeros(len(terms))
-        for term in np.unique(words.terms(query)):
+        for term in np.unique(words.query_terms(query)):
             counts = np.array([np.count_nonzero(one == term) for one in terms])
             rarity = np.log1p((len(terms) - np.count_nonzero(counts) + 0.5) / (np.count_nonzero(counts) + 0.5))
             total += rarity * counts * (K1 + 1) / (counts + discount)
