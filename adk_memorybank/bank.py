@@ -13,7 +13,7 @@ from adk_memorybank.bank_reading import BankReading
 from adk_memorybank.bank_sessions import BankSessions
 from adk_memorybank.config import GenerationRule, GenerationTriggerConfig, ManagedSemanticMemoryConfig
 from adk_memorybank.engine import Engine
-from adk_memorybank.errors import InvalidArgument
+from adk_memorybank.errors import InvalidArgument, NotFound
 from adk_memorybank.events import read_events, read_session
 from adk_memorybank.intake import Intake
 from adk_memorybank.options import GenerationOptions, MemoryOptions, RevisionOptions
@@ -27,6 +27,7 @@ from adk_memorybank.resources import (
     bank_name,
     clean_text,
     id_in,
+    last_segment,
     validate_memory_id,
     validate_scope,
 )
@@ -320,8 +321,11 @@ class MemoryBank(BankReading):
             NotFound: there is no such revision, or it has expired.
             FailedPrecondition: the revision is that of the deletion.
         """
-        revision_id = id_in(self._id, target_revision_id)
-        return await self._call(self._memories.roll_back(id_in(self._id, name), revision_id))
+        memory_id, revision_id = id_in(self._id, name), id_in(self._id, target_revision_id)
+        of_memory = target_revision_id.rpartition("/revisions/")[0]
+        if of_memory and last_segment(of_memory) != memory_id:
+            raise NotFound(f"{clean_text(target_revision_id)!r} is no revision of the memory {memory_id!r}")
+        return await self._call(self._memories.roll_back(memory_id, revision_id))
 
     async def purge(
         self, *, filter: str | None = None, filter_groups: Sequence[Any] | None = None, force: bool = False

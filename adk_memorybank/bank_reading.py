@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 from adk_memorybank.arguments import check_search, matching, valid_types
 from adk_memorybank.engine import Engine
 from adk_memorybank.errors import NotFound
+from adk_memorybank.generation import dates
+from adk_memorybank.generation.words import detect
 from adk_memorybank.memories import Matches, Memories
 from adk_memorybank.paging import Page, decode_token, encode_token, page_limit, parse_order
 from adk_memorybank.parts import BankParts
@@ -181,9 +183,9 @@ class BankReading:
             if MemoryType.NATURAL_LANGUAGE_COLLECTION in types:
                 if by != "words":
                     await self._engine.need_vectors()
-                search = Search(
-                    query=clean_text(query), top_k=top_k, by=by, now=self._engine.clock.now(), matches=matches
-                )
+                said, now = clean_text(query), self._engine.clock.now()
+                dated = dates.resolve(said, now, detect(said))
+                search = Search(query=said, words=dated, top_k=top_k, by=by, now=now, matches=matches)
                 found = await self._engine.searcher.search(
                     search, bank_id=self._id, scope=valid, embedder=self._parts.embedder
                 )

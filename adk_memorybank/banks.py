@@ -18,7 +18,7 @@ from adk_memorybank.calls import Calls
 from adk_memorybank.clock import Clock
 from adk_memorybank.config import ManagedSemanticMemoryConfig, load_config
 from adk_memorybank.engine import Engine
-from adk_memorybank.errors import EngineClosed, FailedPrecondition, InvalidArgument
+from adk_memorybank.errors import EngineClosed, FailedPrecondition, InvalidArgument, NotFound
 from adk_memorybank.resources import (
     MAX_DISPLAY_NAME,
     bank_name,
@@ -140,7 +140,7 @@ class MemoryBanks:
         return MemoryBank(engine, chosen, parts)
 
     async def get(self, *, name: str) -> MemoryBank:
-        """A bank, by its name or id.
+        """A bank, by its name or id, as it is now: another process may have changed or deleted it.
 
         Raises:
             NotFound: there is none.
@@ -149,10 +149,17 @@ class MemoryBanks:
         engine = self.engine
 
         async def get() -> MemoryBank:
-            settings = engine.settings_of(bank_id)
-            if settings is None:
-                await engine.open_bank(replace(self.settings, bank_id=bank_id, config=None), bank="present")
-            return MemoryBank(engine, bank_id, await engine.parts(bank_id))
+            async with engine.database.read() as connection:
+                row = await bank_rows.find_bank(connection, bank_id=bank_id)
+            held = engine.parts_now(bank_id)
+            if row is None and held is not None:
+                await engine.bank_was_deleted(bank_id)
+            if row is None:
+                raise NotFound(f"there is no bank {bank_id!r}")
+            if held is None or held.row is None or held.row.config != row.config:
+                settings = engine.settings_of(bank_id) or replace(self.settings, bank_id=bank_id, config=None)
+                held = await engine.open_bank(settings, bank="present")
+            return MemoryBank(engine, bank_id, held)
 
         return await engine.call(get())
 
@@ -248,8 +255,9 @@ class MemoryBanks:
         async def delete() -> None:
             async with engine.database.write() as connection:
                 await bank_rows.get_bank(connection, bank_id=bank_id)
-                count = await records.count_memories(connection, bank_id=bank_id)
-                kept = await sessions.count_sessions(connection, bank_id=bank_id, now=engine.clock.now())
+                now = engine.clock.now()
+                count = await records.count_memories(connection, bank_id=bank_id, now=now)
+                kept = await sessions.count_sessions(connection, bank_id=bank_id, now=now)
                 if (count or kept) and not force:
                     raise FailedPrecondition(
                         f"the bank {bank_id!r} holds {count} memories and {kept} sessions: give force=True"

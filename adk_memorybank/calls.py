@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from adk_memorybank.engine import Engine
-from adk_memorybank.resources import Call, CallKind
+from adk_memorybank.resources import Call, CallKind, Scope
 
 
 class Calls:
@@ -15,12 +15,24 @@ class Calls:
         self._engine = engine
 
     async def record(
-        self, *, bank_id: str, kind: CallKind, memory_id: str | None = None, count: int | None = None
+        self,
+        *,
+        bank_id: str,
+        kind: CallKind,
+        memory_id: str | None = None,
+        scope: Scope | None = None,
+        count: int | None = None,
     ) -> Call:
-        """Notes a call that has ended."""
+        """Notes a call that has ended.
+
+        Args:
+            scope: of the memory that it was about.
+        """
 
         async def record() -> Call:
-            return await self._engine.calls.record(bank_id=bank_id, kind=kind, memory_id=memory_id, count=count)
+            return await self._engine.calls.record(
+                bank_id=bank_id, kind=kind, memory_id=memory_id, scope=scope, count=count
+            )
 
         return await self._engine.call(record())
 

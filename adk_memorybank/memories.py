@@ -224,6 +224,7 @@ class Memories:
                 memory_id=memory_id,
                 revision_id=revision_id,
                 revision=revision_of(RevisionOptions(), parts.config, now=now),
+                lasting=parts.config.ttl_config.ttl_of("update"),
                 now=now,
             )
             memory, _, version = await records.get_memory(

@@ -34,13 +34,14 @@ async def overview(settings: Settings) -> dict[str, Any]:
     if not told["exists"]:
         told["banks"] = [_bank(settings, settings.bank_id, load_config(settings.config))]
         return told
-    database = Database(folder.database)
+    database, clock = Database(folder.database), SystemClock()
     await database.open()
     try:
         async with database.read() as connection:
             rows = await bank_rows.list_banks(connection)
-            counts = {row.id: await records.count_memories(connection, bank_id=row.id) for row in rows}
-        queue = Queue(database, SystemClock())
+            now = clock.now()
+            counts = {row.id: await records.count_memories(connection, bank_id=row.id, now=now) for row in rows}
+        queue = Queue(database, clock)
         told["banks"] = []
         for row in rows:
             bank = _bank(settings, row.id, ManagedSemanticMemoryConfig.parse(row.config))

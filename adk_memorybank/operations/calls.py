@@ -15,7 +15,7 @@ from sqlalchemy import Row, delete, func, insert, select, update
 from adk_memorybank.clock import Clock, from_micros, to_micros
 from adk_memorybank.errors import NotFound
 from adk_memorybank.operations.queue import Queue
-from adk_memorybank.resources import Call, CallKind, new_id
+from adk_memorybank.resources import Call, CallKind, Scope, new_id
 from adk_memorybank.storage import records
 from adk_memorybank.storage.database import AsyncConnection, Database
 from adk_memorybank.storage.records import ScopeRow
@@ -31,15 +31,22 @@ class CallLog:
         self._clock = clock
 
     async def record(
-        self, *, bank_id: str, kind: CallKind, memory_id: str | None = None, count: int | None = None
+        self,
+        *,
+        bank_id: str,
+        kind: CallKind,
+        memory_id: str | None = None,
+        scope: Scope | None = None,
+        count: int | None = None,
     ) -> Call:
-        """Notes a call that has ended."""
+        """Notes a call that has ended.
+
+        Args:
+            scope: of the memory that it was about.
+        """
         async with self._database.write() as connection:
-            scope_id = (
-                None
-                if memory_id is None
-                else await records.last_owner_of(connection, bank_id=bank_id, memory_id=memory_id)
-            )
+            row = None if scope is None else await records.find_scope(connection, bank_id=bank_id, scope=scope)
+            scope_id = None if row is None else row.id
             call_id = await self._add(
                 connection, bank_id=bank_id, kind=kind, memory_id=memory_id, scope_id=scope_id, counted=count, done=1
             )
@@ -57,13 +64,16 @@ class CallLog:
         query = select(calls).where(calls.c.stream_id == stream_id).order_by(calls.c.seq.desc()).limit(1)
         standing = (await connection.execute(query)).one_or_none()
         if standing is not None and not standing.done:
-            # The one of this call before that of an earlier one: who waits for the entry waits for these events too.
-            latest = operation_id or standing.operation_id or await _first_after(connection, standing)
-            ended = idle if latest is None else await self._has_ended(connection, latest)
+            earlier = standing.operation_id or await _first_after(connection, standing)
+            ended = earlier is not None and await self._has_ended(connection, earlier)
+            # The one of this call before that of an earlier one that runs: who waits for the entry waits for both.
+            latest = earlier if ended else operation_id or earlier
             await connection.execute(
-                update(calls).where(calls.c.seq == standing.seq).values(operation_id=latest, done=int(ended))
+                update(calls)
+                .where(calls.c.seq == standing.seq)
+                .values(operation_id=latest, done=int(ended or (latest is None and idle)))
             )
-            if latest is None or not ended:
+            if not ended:
                 return await self._read(connection, scope.bank_id, standing.id)
         newest = select(func.max(operations.c.seq)).where(operations.c.stream_id == stream_id)
         call_id = await self._add(

@@ -357,12 +357,12 @@ class Queue:
             rows += (await connection.execute(one)).all()
         rows.sort(key=lambda row: row.seq, reverse=True)
         wanted = {change["memory"] for row in rows for change in _changes(row)}
-        present: dict[str, Memory] = {}
+        present: dict[tuple[int, str], Memory] = {}  # an id may have been used again in another scope since
         of_result = select(memories, scopes.c.pairs).join(scopes, scopes.c.id == memories.c.scope_id)
         for page in records.pages(wanted):
             of_page = of_result.where(memories.c.bank_id == bank_id, memories.c.id.in_(page))
             for row in await connection.execute(of_page):
-                present[row.id] = records.memory_of(row, scope=json.loads(row.pairs))
+                present[row.scope_id, row.id] = records.memory_of(row, scope=json.loads(row.pairs))
         return [_operation(row, present) for row in rows]
 
     async def unfinished(self, *, ids: Collection[str]) -> set[str]:
@@ -402,7 +402,7 @@ def _changes(row: Row[Any]) -> list[dict[str, Any]]:
     return [] if row.result is None else row.result["changes"]
 
 
-def _operation(row: Row[Any], present: dict[str, Memory]) -> Operation:
+def _operation(row: Row[Any], present: dict[tuple[int, str], Memory]) -> Operation:
     scope: dict[str, str] = json.loads(row.pairs) if row.pairs else {}
     ended = from_micros(row.update_time)
     generated: list[GeneratedMemory] = []
@@ -418,7 +418,7 @@ def _operation(row: Row[Any], present: dict[str, Memory]) -> Operation:
         previous = change["previous"]
         generated.append(
             GeneratedMemory(
-                memory=present.get(memory_id, gone),
+                memory=present.get((row.scope_id, memory_id), gone),
                 action=Action(change["action"]),
                 previous_revision=previous and records.revision_name(row.bank_id, memory_id, previous),
             )

@@ -146,19 +146,21 @@ class Streams:
             await connection.execute(
                 insert(events), [_event_row(event, scope, row.id, arrive_time=now) for event in readable]
             )
-        effective = rule or _effective(row.rule, default_rule)
+        own = row.rule if rule is None else rule.model_dump(mode="json", exclude_unset=True)
+        effective = _effective(own, default_rule)
         waiting = len(readable)
         if effective is not None or not readable:
             counted = select(func.count()).where(events.c.stream_id == row.id, events.c.state == "waiting")
             waiting = (await connection.execute(counted)).scalar_one()
         first = row.first_arrival or now
+        if not fresh and row.options and options == GenerationOptions():
+            options = GenerationOptions.from_json(row.options)  # it only sets a trigger, or fires it
         values: dict[str, Any] = {
+            "rule": own,
             "options": options.to_json(),
             "first_arrival": first if waiting else None,
             "last_arrival": now if readable else row.last_arrival,
         }
-        if rule is not None:
-            values["rule"] = rule.model_dump(mode="json", exclude_unset=True)
         values["due_time"] = _due_time(effective, first, values["last_arrival"]) if waiting else None
         await connection.execute(update(streams).where(streams.c.id == row.id).values(**values))
         at_once = bool(readable) and effective is None
@@ -368,8 +370,9 @@ class Streams:
 
 
 def _effective(own: dict[str, Any] | None, default_rule: GenerationRule | None) -> GenerationRule | None:
-    """The rule that a stream goes by: its own, as stored, else the bank's."""
-    return default_rule if own is None else GenerationRule.model_validate(own)
+    """The rule that a stream goes by: its own, as stored, else the bank's. One that waits for nothing is none."""
+    rule = default_rule if own is None else GenerationRule.model_validate(own)
+    return None if rule is None or rule == GenerationRule() else rule
 
 
 async def _seen(connection: AsyncConnection, scope_id: int, keys: Sequence[str]) -> set[str]:

@@ -24,7 +24,7 @@ B = 0.75
 
 MEANING, WORDS, CONTEXT = 1.2, 0.5, 2.0
 """Weights of the three z-scores. Measured on conversations (`tests/benchmarks/locomo.py`, the half that is developed
-on), where they lie on a plateau: evidence recall stays within .01 from half to twice each of the first two."""
+on), where they lie on a plateau: evidence recall stays within .01 for a meaning of .6 to 1.8, and words of 0 to .7."""
 
 _Floats = NDArray[np.float64]
 _Bag = tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.int32]]

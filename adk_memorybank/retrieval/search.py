@@ -29,9 +29,14 @@ _READS = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Search:
-    """What is searched for. `top_k` None finds all, `matches` None everything."""
+    """What is searched for. `top_k` None finds all, `matches` None everything.
+
+    Attributes:
+        words: the query as it is searched by its words, with its relative dates made absolute.
+    """
 
     query: str
+    words: str
     top_k: int | None
     by: Order
     now: datetime
@@ -59,7 +64,7 @@ class Searcher:
         """
         blank = not search.query.strip()
         vector = None if search.by == "words" or blank else await self._queries.embed(embedder, search.query)
-        terms = words.query_terms(search.query)
+        terms = words.query_terms(search.words)
         for _ in range(_READS):
             # One snapshot for the scope's version and the winners' text: a view of that version ranks what is there.
             async with self._database.read() as connection:

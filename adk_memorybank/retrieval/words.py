@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from adk_memorybank.retrieval.languages import FUNCTION_WORDS, language_of, stem_of
 
 _ASCII_WORD = re.compile("[a-z0-9]+")
+_DAY = re.compile(r"(?<!\d)\d{4}-\d\d-\d\d(?!\d)")
 
 # Han and Hangul syllables mean something alone (茶 and 차 are tea); a single kana, or a letter of Thai, doesn't.
 _MEANINGFUL = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U000323af"
@@ -81,9 +82,12 @@ def _numbered(words: Sequence[str], language: str | None) -> NDArray[np.uint32]:
 
 def _words(text: str) -> list[str]:
     if text.isascii():
-        return _ASCII_WORD.findall(text.lower())
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-    return _unicode_word().findall(folded)
+        words = _ASCII_WORD.findall(text.lower())
+    else:
+        folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+        words = _unicode_word().findall(folded)
+    # Figures alone are in many dates: the whole tells the day, and its first half the month.
+    return [*words, *(part for day in _DAY.findall(text) for part in (day, day[:7]))]
 
 
 @cache

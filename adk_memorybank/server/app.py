@@ -9,6 +9,7 @@ from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse
 
 from adk_memorybank.banks import MemoryBanks
+from adk_memorybank.errors import EngineClosed
 from adk_memorybank.server import (
     bank_routes,
     banks_routes,
@@ -54,6 +55,7 @@ def create_app(
             403: "The key is not for this scope",
             404: "There is no such thing",
             409: "The id is taken",
+            "default": "Something else went wrong",  # it also keeps out FastAPI's 422, which is never answered
         }.items()
     }
     app = FastAPI(
@@ -82,5 +84,8 @@ def create_app(
 async def _ready(request: Request) -> JSONResponse:
     """Whether the store is open and new requests are taken."""
     state = request.app.state
-    ready = state.ready and state.banks.engine.alive
+    try:
+        ready = state.ready and state.banks.engine.alive
+    except EngineClosed:
+        ready = False
     return JSONResponse({"status": "ok" if ready else "stopping"}, status_code=200 if ready else 503)

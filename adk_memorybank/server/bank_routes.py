@@ -19,6 +19,7 @@ from adk_memorybank.server.answers import (
     operation_answer,
 )
 from adk_memorybank.server.banks_routes import banks_of
+from adk_memorybank.server.bodies import JsonRoute
 from adk_memorybank.server.memories_routes import bank_of, wanted_scope
 from adk_memorybank.server.prefixes import CANONICAL, prefix_of
 from adk_memorybank.server.requests import (
@@ -30,7 +31,7 @@ from adk_memorybank.server.requests import (
     RetrieveProfiles,
 )
 
-router = APIRouter(prefix=f"{CANONICAL}/{{bank_id}}/memories", tags=["memories"])
+router = APIRouter(prefix=f"{CANONICAL}/{{bank_id}}/memories", tags=["memories"], route_class=JsonRoute)
 
 _TOP_K = 3
 """Memories that a similarity search returns by default (reference 5.8)."""

@@ -5,15 +5,17 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request
+from pydantic.alias_generators import to_camel, to_snake
 
 from adk_memorybank.banks import BankInfo, MemoryBanks
-from adk_memorybank.config import ManagedSemanticMemoryConfig
+from adk_memorybank.config import ManagedSemanticMemoryConfig, set_fields
 from adk_memorybank.errors import InvalidArgument
 from adk_memorybank.paging import decode_token, encode_token, page_limit
 from adk_memorybank.resources import bank_name
 from adk_memorybank.retrieval.filters import parse_filter
 from adk_memorybank.server.access import caller_of
 from adk_memorybank.server.answers import BankAnswer, BankPage, OperationAnswer, call_answer
+from adk_memorybank.server.bodies import JsonRoute
 from adk_memorybank.server.masks import Mask, PageSize, PageToken, UpdateMask, read_mask
 from adk_memorybank.server.prefixes import CANONICAL, prefix_of
 from adk_memorybank.server.requests import BankBody, DeleteBank
@@ -24,10 +26,10 @@ def unconditional(request: Request) -> None:
     caller_of(request).check_all()
 
 
-router = APIRouter(prefix=CANONICAL, tags=["banks"], dependencies=[Depends(unconditional)])
+router = APIRouter(prefix=CANONICAL, tags=["banks"], dependencies=[Depends(unconditional)], route_class=JsonRoute)
 
-_GIVEN_OUT = {"name", "createTime", "create_time", "updateTime", "update_time", "etag"}
-"""Fields of a bank that a client may send back, and that are not its to set."""
+_OURS = {to_camel(name) for name in BankAnswer.model_fields}
+"""Fields of a bank that this server reads or gives out; all others are kept as they came."""
 
 
 def banks_of(request: Request) -> MemoryBanks:
@@ -119,7 +121,9 @@ def _config(config: dict[str, Any]) -> ManagedSemanticMemoryConfig:
 
 
 def _extra(body: BankBody) -> dict[str, Any]:
-    return {key: value for key, value in (body.model_extra or {}).items() if key not in _GIVEN_OUT}
+    """The other fields, under the names by which they are answered."""
+    named = {to_camel(key) if "_" in key else key: value for key, value in (body.model_extra or {}).items()}
+    return {name: value for name, value in named.items() if name not in _OURS}
 
 
 def _masked(mask: Mask, body: BankBody, before: BankInfo, changes: dict[str, Any]) -> dict[str, Any] | None:
@@ -135,18 +139,35 @@ def _masked(mask: Mask, body: BankBody, before: BankInfo, changes: dict[str, Any
         elif head == "labels":
             changes[head] = body.labels or {}
         elif head == "context_spec":
-            if rest not in ("", "memory_bank_config"):
-                raise InvalidArgument("a configuration is changed as a whole: name `context_spec`", field="updateMask")
-            config = body.config or {}
+            config = _masked_config(rest, body, before, config)
         elif head not in ("name", "etag", "create_time", "update_time"):
-            camel = "".join([head.split("_")[0], *(word.capitalize() for word in head.split("_")[1:])])
-            for spelling in (head, camel):
-                extra.pop(spelling, None)
-            extra |= {key: value for key, value in given.items() if key in (head, camel)}
+            field = to_camel(head)
+            extra.pop(field, None)
+            extra |= {field: given[field]} if field in given else {}
     if not mask:
         extra = given
     changes["extra"] = extra
     return config
+
+
+def _masked_config(path: str, body: BankBody, before: BankInfo, config: dict[str, Any] | None) -> dict[str, Any]:
+    """The configuration with what a path below `context_spec` names; `config` is what other paths have made of it."""
+    given = {_part(name): value for name, value in (body.config or {}).items()}
+    if path in ("", "memory_bank_config"):
+        return given
+    parent, _, name = path.partition(".")
+    if parent != "memory_bank_config" or _part(name) not in map(_part, ManagedSemanticMemoryConfig.model_fields):
+        raise InvalidArgument(f"there is no `context_spec.{path}` that could be changed alone", field="updateMask")
+    if config is None:
+        config = {_part(name): value for name, value in set_fields(before.config).items()}
+    config.pop(_part(name), None)
+    return config | {part: value for part, value in given.items() if part == _part(name)}
+
+
+def _part(name: str) -> str:
+    """A field of the configuration in one spelling."""
+    snake = to_snake(name)
+    return "unstructured_memory_configs" if snake == "customization_configs" else snake
 
 
 def _place(bank: BankInfo) -> list[str]:

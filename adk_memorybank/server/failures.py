@@ -11,7 +11,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from adk_memorybank.errors import InvalidArgument, MemoryBankError, ResourceExhausted, is_passing
+from adk_memorybank.errors import EngineClosed, InvalidArgument, MemoryBankError, ResourceExhausted, is_passing
 from adk_memorybank.resources import clean_json
 from adk_memorybank.validation import path_text
 
@@ -39,14 +39,15 @@ RETRY_AFTER = 5
 def failure(error: Exception) -> JSONResponse:
     """Any error as an answer. What was not raised on purpose tells nothing of the inside; it is logged."""
     if isinstance(error, MemoryBankError):
-        code = _HTTP.get(error.status, 500)
+        status = "UNAVAILABLE" if isinstance(error, EngineClosed) else error.status  # no fault of the request's
+        code = _HTTP.get(status, 500)
         details: list[dict[str, Any]] = [
             {"@type": f"{_TYPES}.ErrorInfo", "reason": type(error).__name__, "domain": "adk-memorybank"}
         ]
         if isinstance(error, InvalidArgument) and error.field:
             violation = {"field": error.field, "description": str(error).removeprefix(f"{error.field}: ")}
             details.append({"@type": f"{_TYPES}.BadRequest", "fieldViolations": [violation]})
-        answer = _answer(code, str(error), error.status, details)
+        answer = _answer(code, str(error), status, details)
         if isinstance(error, ResourceExhausted):
             answer.headers["retry-after"] = str(RETRY_AFTER)
         return answer
@@ -79,7 +80,9 @@ def _invalid(faults: Sequence[Any]) -> InvalidArgument:
         where, *path = fault["loc"]
         if fault["type"] == "json_invalid":
             return InvalidArgument(f"the body is no JSON: {fault.get('ctx', {}).get('error', '')}")
-        message = "is required" if fault["type"] == "missing" else fault["msg"].removeprefix("Value error, ")
+        message = fault["msg"].removeprefix("Value error, ")
+        if fault["type"] == "missing":
+            message = "is required" if path else "a body is required"
         known = fault.get("ctx", {}).get("error")
         field = path_text(path) or (where if where != "body" else "")
         if isinstance(known, InvalidArgument):  # raised by one of our own classes, which names the inner field

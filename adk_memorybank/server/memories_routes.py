@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Request
 
 from adk_memorybank.bank import MemoryBank
 from adk_memorybank.errors import InvalidArgument
-from adk_memorybank.resources import CallKind, bank_name, validate_scope
+from adk_memorybank.resources import CallKind, Memory, MemoryType, bank_name, validate_scope
 from adk_memorybank.server.access import caller_of
 from adk_memorybank.server.answers import (
     MemoryAnswer,
@@ -20,12 +20,13 @@ from adk_memorybank.server.answers import (
     call_answer,
 )
 from adk_memorybank.server.banks_routes import banks_of
+from adk_memorybank.server.bodies import JsonRoute
 from adk_memorybank.server.masks import PageSize, PageToken, UpdateMask, read_mask
 from adk_memorybank.server.prefixes import CANONICAL, prefix_of
 from adk_memorybank.server.requests import MemoryBody, RollbackMemory
 from adk_memorybank.server.shapes import plain_metadata
 
-router = APIRouter(prefix=f"{CANONICAL}/{{bank_id}}/memories", tags=["memories"])
+router = APIRouter(prefix=f"{CANONICAL}/{{bank_id}}/memories", tags=["memories"], route_class=JsonRoute)
 
 _MEMORY_ID = re.compile(r"[a-z]([a-z0-9-]{0,61}[a-z0-9])?")
 _UPDATABLE = ("fact", "display_name", "description", "topics", "metadata", "ttl", "expire_time")
@@ -52,13 +53,15 @@ async def create_memory(
     if body.fact is None:
         raise InvalidArgument("is required", field="fact")
     scope = wanted_scope(request, body.scope)
-    if memory_id is not None and not _MEMORY_ID.fullmatch(memory_id):
+    if body.memory_type is MemoryType.STRUCTURED_PROFILE:
+        raise InvalidArgument("a profile's field is generated: a memory is created with a fact", field="memoryType")
+    if memory_id and not _MEMORY_ID.fullmatch(memory_id):
         raise InvalidArgument(
             "has 1 to 63 lower case letters, digits and `-`, begins with a letter and ends with a letter or a digit",
             field="memoryId",
         )
-    memory = await bank.create(scope=scope, fact=body.fact, options=body.created(memory_id))
-    return await _answered(request, bank, "create", MemoryAnswer.of(memory, prefix_of(request)), memory.id)
+    memory = await bank.create(scope=scope, fact=body.fact, options=body.created(memory_id or None))
+    return await _answered(request, bank, "create", memory)
 
 
 @router.get("", operation_id="listMemories", response_model_exclude_none=True)
@@ -103,7 +106,7 @@ async def update_memory(
         raise InvalidArgument("the scope of a memory can't be changed", field="scope")
     changes = _changes(body, update_mask)
     memory = await bank.update(name=memory_id, revision=body.revision, **changes)
-    return await _answered(request, bank, "update", MemoryAnswer.of(memory, prefix_of(request)), memory.id)
+    return await _answered(request, bank, "update", memory)
 
 
 @router.delete("/{memory_id}", operation_id="deleteMemory", response_model_exclude_none=True)
@@ -113,7 +116,7 @@ async def delete_memory(request: Request, bank_id: str, memory_id: str) -> Opera
     memory = await bank.get(name=memory_id)
     caller_of(request).check(memory.scope)
     await bank.delete(name=memory_id, scope=memory.scope)
-    return await _answered(request, bank, "delete", None, memory.id)
+    return await _answered(request, bank, "delete", memory)
 
 
 @router.post("/{memory_id}:rollback", operation_id="rollbackMemory", response_model_exclude_none=True)
@@ -121,8 +124,8 @@ async def roll_back_memory(request: Request, bank_id: str, memory_id: str, body:
     """Take a memory back to one of its revisions; a deleted one, too, for 48 hours."""
     bank = await bank_of(request, bank_id)
     caller_of(request).check(await bank.scope_of(name=memory_id))
-    memory = await bank.rollback(name=memory_id, target_revision_id=body.revision_in(bank_id))
-    return await _answered(request, bank, "rollback", MemoryAnswer.of(memory, prefix_of(request)), memory.id)
+    memory = await bank.rollback(name=memory_id, target_revision_id=body.target_revision_id)
+    return await _answered(request, bank, "rollback", memory)
 
 
 @router.get("/{memory_id}/revisions", operation_id="listMemoryRevisions", response_model_exclude_none=True)
@@ -166,12 +169,10 @@ def wanted_scope(request: Request, scope: dict[str, str] | None) -> dict[str, st
     return valid
 
 
-async def _answered(
-    request: Request, bank: MemoryBank, kind: CallKind, memory: MemoryAnswer | None, memory_id: str
-) -> OperationAnswer:
-    bank_id = bank.name.rpartition("/")[2]
-    call = await banks_of(request).calls.record(bank_id=bank_id, kind=kind, memory_id=memory_id)
-    return call_answer(call, prefix_of(request), subject=memory)
+async def _answered(request: Request, bank: MemoryBank, kind: CallKind, memory: Memory) -> OperationAnswer:
+    bank_id, prefix = bank.name.rpartition("/")[2], prefix_of(request)
+    call = await banks_of(request).calls.record(bank_id=bank_id, kind=kind, memory_id=memory.id, scope=memory.scope)
+    return call_answer(call, prefix, subject=None if kind == "delete" else MemoryAnswer.of(memory, prefix))
 
 
 def _changes(body: MemoryBody, update_mask: str | None) -> dict[str, Any]:

@@ -11,9 +11,9 @@ from pydantic import TypeAdapter, ValidationError
 from adk_memorybank.bank import MemoryBank
 from adk_memorybank.banks import MemoryBanks
 from adk_memorybank.config import set_fields
-from adk_memorybank.errors import NotFound
+from adk_memorybank.errors import InvalidArgument, NotFound
 from adk_memorybank.protocol import PATH, methods
-from adk_memorybank.resources import bank_name, validate_bank_id
+from adk_memorybank.resources import bank_name, validate_bank_id, validate_scope
 from adk_memorybank.server.access import Caller, caller_of
 from adk_memorybank.validation import invalid_argument
 
@@ -28,6 +28,8 @@ async def open_bank(bank_id: str, request: Request) -> Response:
     """The bank, made where it is missing, with the configuration that is given."""
     banks: MemoryBanks = request.app.state.banks
     config = _read(await request.body()).get("config")
+    if config is not None and not isinstance(config, dict):  # a text would be the name of a file, here at the server
+        raise InvalidArgument("should be an object", field="config")
     try:
         info = await banks.read(name=bank_name(validate_bank_id(bank_id)))
         changes = config is not None and config != set_fields(info.config)
@@ -71,19 +73,23 @@ async def _check(caller: Caller, bank: MemoryBank, name: str, given: dict[str, A
     """Whether the caller may do this: in one scope, or where none is named in all of them."""
     if caller.unconditional:
         return
+    scope = given.get("scope")
     if given.get("session") is not None:  # a scope of one's own is no right to another's session
-        caller.check({"user_id": await bank.sessions.user_of(name=given["session"])})
-    if given.get("scope") is not None:
-        caller.check(given["scope"])
-    if "name" not in given and "names" not in given:
-        if given.get("scope") is None:
-            caller.check_all()
-        return
-    if name.startswith("operations."):
-        for one in given.get("names") or [given["name"]]:
-            caller.check((await bank.operations.get(one)).scope)
-    else:
-        caller.check(await bank.scope_of(name=given["name"].partition("/revisions/")[0]))
+        owner = {"user_id": await bank.sessions.user_of(name=given["session"])}
+        caller.check(owner)
+        scope = owner if scope is None else scope
+    if scope is not None:
+        caller.check(validate_scope(scope))
+    elif "name" not in given and "names" not in given:
+        caller.check_all()
+    if name == "operations.wait":  # what is gone is left out of its answer, too
+        for operation in await bank.operations.wait(given["names"], timeout=0):
+            caller.check(operation.scope)
+    elif name.startswith("operations.") and "name" in given:
+        caller.check((await bank.operations.get(given["name"])).scope)
+    elif "name" in given:  # read as the method itself reads it, or another memory would be checked than is told
+        memory = given["name"].partition("/revisions/")[0] if name == "get_revision" else given["name"]
+        caller.check(await bank.scope_of(name=memory))
 
 
 def _read(body: bytes) -> dict[str, Any]:

@@ -24,11 +24,12 @@ from adk_memorybank.server.answers import (
     operation_answer,
 )
 from adk_memorybank.server.banks_routes import banks_of
+from adk_memorybank.server.bodies import JsonRoute
 from adk_memorybank.server.masks import PageSize, PageToken
 from adk_memorybank.server.prefixes import CANONICAL, Prefix, prefix_of
 from adk_memorybank.server.requests import WaitOperation
 
-router = APIRouter(prefix=f"{CANONICAL}/{{bank_id}}", tags=["operations"])
+router = APIRouter(prefix=f"{CANONICAL}/{{bank_id}}", tags=["operations"], route_class=JsonRoute)
 
 LONGEST_WAIT = 60.0
 """Seconds that one request waits; what has not ended by then is answered as it is."""
@@ -98,7 +99,8 @@ async def _wait(
     deadline = time.monotonic() + min(LONGEST_WAIT, LONGEST_WAIT if asked is None else asked)
     while True:
         found = await _find(request, bank_id, operation_id)
-        if found.done or time.monotonic() >= deadline:
+        stopping = not request.app.state.ready
+        if found.done or stopping or time.monotonic() >= deadline:
             return await _answer(banks_of(request), found, prefix_of(request))
         await asyncio.sleep(_POLL)
 
@@ -154,7 +156,9 @@ async def _answer(banks: MemoryBanks, found: Operation | Call, prefix: Prefix) -
             subject = BankAnswer.of(await banks.read(name=bank_name(found.bank_id)), prefix)
         elif found.kind in ("create", "update", "rollback"):
             bank = await banks.get(name=bank_name(found.bank_id))
-            subject = MemoryAnswer.of(await bank.get(name=found.memory_id or ""), prefix)
+            memory = await bank.get(name=found.memory_id or "")
+            # Its id may have been used again in another scope since.
+            subject = MemoryAnswer.of(memory, prefix) if memory.scope == found.scope else None
     except MemoryBankError as error:
         if not _tells_nothing(error):
             raise

@@ -8,9 +8,11 @@ from pydantic import ConfigDict, Field, field_validator
 
 from adk_memorybank.errors import InvalidArgument
 from adk_memorybank.options import GenerationOptions, MemoryOptions, MetadataMergeStrategy, RevisionOptions
-from adk_memorybank.resources import MAX_DISPLAY_NAME, MemoryType, id_in
+from adk_memorybank.resources import MAX_DISPLAY_NAME, MemoryType
 from adk_memorybank.server.shapes import (
+    Count,
     Duration,
+    Flag,
     Shape,
     Timestamp,
     TopicId,
@@ -33,7 +35,7 @@ class _Revisions(Shape):
     revision_labels: dict[str, str] | None = None
     revision_ttl: Duration | None = None
     revision_expire_time: Timestamp | None = None
-    disable_memory_revisions: bool | None = None
+    disable_memory_revisions: Flag | None = None
 
     @property
     def revision(self) -> RevisionOptions:
@@ -48,7 +50,7 @@ class _Revisions(Shape):
 class _Generation(_Revisions):
     metadata: dict[str, TypedValue] | None = None
     metadata_merge_strategy: MergeStrategy = None
-    disable_consolidation: bool = False
+    disable_consolidation: Flag = False
     allowed_topics: list[TopicId] | None = None
 
     @property
@@ -86,7 +88,9 @@ class BankBody(Shape):
 class DeleteBank(Shape):
     """How a bank is deleted."""
 
-    force: bool = Field(default=False, strict=True)  # neither 1 nor "yes" deletes anything
+    model_config = example({"force": True})
+
+    force: Flag = False
 
 
 class MemoryBody(_Revisions):
@@ -169,16 +173,16 @@ class IngestEvents(_Generation):
     stream_id: str = ""
     direct_contents_source: DirectContents | None = None
     generation_trigger_config: dict[str, Any] | None = None
-    force_flush: bool = False
+    force_flush: Flag = False
 
 
 class SimilaritySearch(Shape):
     search_query: str
-    top_k: int | None = Field(default=None, ge=0)
+    top_k: Count | None = None
 
 
 class SimpleRetrieval(Shape):
-    page_size: int | None = Field(default=None, ge=0)
+    page_size: Count | None = None
     page_token: str | None = None
 
 
@@ -208,10 +212,14 @@ class PurgeMemories(Shape):
 
     filter: str | None = None
     filter_groups: list[dict[str, Any]] | None = None
-    force: bool = Field(default=False, strict=True)  # neither 1 nor "yes" deletes anything
+    force: Flag = False
 
 
 class RollbackMemory(Shape):
+    """The revision to go back to: its id, as text or a number, or its full name."""
+
+    model_config = example({"targetRevisionId": "1234567890123456789"})
+
     target_revision_id: str
 
     @field_validator("target_revision_id", mode="before")
@@ -219,10 +227,10 @@ class RollbackMemory(Shape):
     def _number(cls, value: Any) -> Any:
         return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
-    def revision_in(self, bank_id: str) -> str:
-        """The id, also of a full name."""
-        return id_in(bank_id, self.target_revision_id)
-
 
 class WaitOperation(Shape):
+    """For how long to wait, at most a minute."""
+
+    model_config = example({"timeout": "10s"})
+
     timeout: Duration | None = None

@@ -13,6 +13,7 @@ from adk_memorybank.resources import bank_name, new_id
 from adk_memorybank.server.access import caller_of
 from adk_memorybank.server.answers import OperationAnswer, OperationMetadata, plain
 from adk_memorybank.server.banks_routes import banks_of
+from adk_memorybank.server.bodies import JsonRoute
 from adk_memorybank.server.masks import PageSize, PageToken, UpdateMask, read_mask
 from adk_memorybank.server.prefixes import CANONICAL, prefix_of
 from adk_memorybank.server.sessions_shapes import (
@@ -26,7 +27,7 @@ from adk_memorybank.server.sessions_shapes import (
 )
 from adk_memorybank.sessions import Session, validate_user_id
 
-router = APIRouter(prefix=f"{CANONICAL}/{{bank_id}}/sessions", tags=["sessions"])
+router = APIRouter(prefix=f"{CANONICAL}/{{bank_id}}/sessions", tags=["sessions"], route_class=JsonRoute)
 
 _TYPES = "type.googleapis.com/google.cloud.aiplatform.v1beta1"
 _EMPTY = "type.googleapis.com/google.protobuf.Empty"

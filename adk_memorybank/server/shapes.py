@@ -10,6 +10,7 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    Field,
     PlainSerializer,
     WithJsonSchema,
     model_validator,
@@ -48,7 +49,7 @@ def _timestamp(value: Any) -> datetime:
     if not isinstance(value, str):
         raise ValueError('should be a time such as "2026-01-01T00:00:00Z"')
     try:
-        return to_utc(datetime.fromisoformat(value.strip()))
+        return to_utc(datetime.fromisoformat(value.strip().upper()))  # RFC 3339 has `t` and `z`, too
     except ValueError:
         raise ValueError(f'should be a time such as "2026-01-01T00:00:00Z", not {value[:60]!r}') from None
 
@@ -69,6 +70,18 @@ Timestamp = Annotated[
 Duration = Annotated[
     timedelta, BeforeValidator(parse_duration), WithJsonSchema({"type": "string", "examples": ["3600s"]})
 ]
+
+
+def _no_flag(value: Any) -> Any:
+    if isinstance(value, bool):
+        raise ValueError("should be a number, not true or false")
+    return value
+
+
+Flag = Annotated[bool, Field(strict=True)]
+"""True or false, and nothing that looks like it: a purge hangs on it."""
+Count = Annotated[int, BeforeValidator(_no_flag), Field(ge=0)]
+"""A whole number; as text too, as JSON writes large ones."""
 
 
 def by_name(names: Sequence[str]) -> BeforeValidator:
@@ -117,8 +130,8 @@ class TopicId(Shape):
 class TypedValue(Shape):
     """A value of metadata."""
 
-    bool_value: bool | None = None
-    double_value: float | None = None
+    bool_value: Flag | None = None
+    double_value: Annotated[float, BeforeValidator(_no_flag), Field(allow_inf_nan=False)] | None = None
     string_value: str | None = None
     timestamp_value: Timestamp | None = None
 

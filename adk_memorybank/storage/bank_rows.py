@@ -13,6 +13,7 @@ from adk_memorybank.errors import AlreadyExists, NotFound
 from adk_memorybank.storage.database import AsyncConnection, insert_new
 from adk_memorybank.storage.schema import (
     banks,
+    calls,
     events,
     forget_requests,
     memories,
@@ -91,8 +92,13 @@ async def update_bank(connection: AsyncConnection, *, bank_id: str, now: datetim
 
 
 async def delete_bank(connection: AsyncConnection, *, bank_id: str) -> None:
-    """Deletes a bank and everything in it. Its vectors go with its collection."""
+    """Deletes a bank and everything in it. Its vectors go with its collection.
+
+    Calls that have ended can still be read, as those of no scope; one that waited for events would never end.
+    """
     of_bank = select(scopes.c.id).where(scopes.c.bank_id == bank_id)
+    await connection.execute(delete(calls).where(calls.c.bank_id == bank_id, calls.c.done == 0))
+    await connection.execute(update(calls).where(calls.c.bank_id == bank_id).values(scope_id=None, stream_id=None))
     for table in (operations, revisions, memories):
         await connection.execute(delete(table).where(table.c.bank_id == bank_id))
     for table in (events, seen_events, forget_requests, streams):

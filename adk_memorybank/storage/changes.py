@@ -121,11 +121,18 @@ async def apply(
 
 async def _create(connection: AsyncConnection, scope: ScopeRow, change: Change, moment: int) -> Applied:
     memory_id = change.memory_id or new_id()
-    taken = await connection.execute(
-        select(memories.c.id).where(memories.c.bank_id == scope.bank_id, memories.c.id == memory_id)
+    of_id = select(memories.c.scope_id, memories.c.fact_version, memories.c.expire_time).where(
+        memories.c.bank_id == scope.bank_id, memories.c.id == memory_id
     )
-    if taken.first() is not None:
-        raise AlreadyExists(f"there is a memory {memory_id!r} in the bank already")
+    taken = (await connection.execute(of_id)).one_or_none()
+    if taken is not None:
+        if taken.expire_time is None or taken.expire_time > moment:
+            raise AlreadyExists(f"there is a memory {memory_id!r} in the bank already")
+        facts = [(memory_id, taken.fact_version)]
+        await delete_memories(connection, bank_id=scope.bank_id, facts=facts, moment=moment)
+        await connection.execute(
+            update(scopes).where(scopes.c.id == taken.scope_id).values(version=scopes.c.version + 1)
+        )
     fact = change.fact or ""
     # Begins at random: under an id that is used again, a vector of the memory before can't be taken for the new one.
     fact_version = secrets.randbelow(2**48)
@@ -176,7 +183,11 @@ async def _alter(
     newest = (
         await connection.execute(
             select(revisions.c.id)
-            .where(revisions.c.bank_id == scope.bank_id, revisions.c.memory_id == memory_id)
+            .where(
+                revisions.c.bank_id == scope.bank_id,
+                revisions.c.memory_id == memory_id,
+                revisions.c.scope_id == scope.id,
+            )
             .order_by(desc(revisions.c.seq))
             .limit(1)
         )

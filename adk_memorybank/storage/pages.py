@@ -70,17 +70,19 @@ async def page_revisions(
 ) -> list[tuple[int, MemoryRevision]]:
     """The next revisions of a memory, also of a deleted one, each with its number, the newest first.
 
-    Without the expired. Where the id is in use again in another scope, those of the memory before are not listed.
+    Without the expired. Where the id was used again in another scope, those of the memory before are not listed.
     """
     query = (
         select(revisions)
-        .where(revisions.c.bank_id == bank_id, revisions.c.memory_id == memory_id, records.alive(revisions, now))
+        .where(
+            revisions.c.bank_id == bank_id,
+            revisions.c.memory_id == memory_id,
+            revisions.c.scope_id == await records.last_owner_of(connection, bank_id=bank_id, memory_id=memory_id),
+            records.alive(revisions, now),
+        )
         .order_by(revisions.c.seq.desc())
         .limit(most)
     )
-    scope_id = await records.owner_of(connection, bank_id=bank_id, memory_id=memory_id)
-    if scope_id is not None:
-        query = query.where(revisions.c.scope_id == scope_id)
     if after is not None:
         query = query.where(revisions.c.seq < after)
     return [(row.seq, records.revision_of(row)) for row in await connection.execute(query)]

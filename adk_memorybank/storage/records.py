@@ -75,9 +75,10 @@ class FactRow:
     context: bytes | None
 
 
-async def count_memories(connection: AsyncConnection, *, bank_id: str) -> int:
-    counted = await connection.execute(select(func.count()).select_from(memories).where(memories.c.bank_id == bank_id))
-    return counted.scalar_one()
+async def count_memories(connection: AsyncConnection, *, bank_id: str, now: datetime) -> int:
+    """Without the expired."""
+    counted = select(func.count()).where(memories.c.bank_id == bank_id, alive(memories, now))
+    return (await connection.execute(counted)).scalar_one()
 
 
 async def find_scope(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import Row, func, insert, select, update
@@ -25,12 +25,16 @@ async def roll_back(
     memory_id: str,
     revision_id: str,
     revision: NewRevision | None,
+    lasting: timedelta | None,
     now: datetime,
 ) -> None:
     """Gives a memory the fact, topics, data and sources of one of its revisions.
 
     Nothing of its history is dropped: a revision equal to the target is added. A deleted memory comes back under its
     id, with the metadata and names that it had.
+
+    Args:
+        lasting: how long it is kept where it has expired since; None for good.
 
     Raises:
         NotFound: there is no such revision, or it has expired.
@@ -52,6 +56,11 @@ async def roll_back(
     }
     if target.structured_data is not None:
         values["structured_content"] = target.structured_data
+    if present is None:
+        values |= await _remains(connection, bank_id, memory_id, target)
+    expiry = values.get("expire_time") if present is None else present.expire_time
+    if expiry is not None and expiry <= moment:
+        values["expire_time"] = None if lasting is None else to_micros(now + lasting)
     if present is not None:
         changed = present.fact != target.fact
         values["fact_version"] = present.fact_version + 1 if changed else present.fact_version
@@ -59,7 +68,6 @@ async def roll_back(
         if changed:
             await records.drop_vectors(connection, bank_id=bank_id, facts=[(memory_id, present.fact_version)])
     else:
-        values |= await _remains(connection, bank_id, memory_id, target)
         values["fact_version"] = secrets.randbelow(2**48)  # never again under the name of a vector that is gone
         await connection.execute(
             insert(memories).values(bank_id=bank_id, id=memory_id, scope_id=target.scope_id, **values)
@@ -108,9 +116,9 @@ async def _target(
         records.alive(revisions, now),
     )
     found = (await connection.execute(query)).one_or_none()
-    scope_id = await records.owner_of(connection, bank_id=bank_id, memory_id=memory_id)
+    scope_id = await records.last_owner_of(connection, bank_id=bank_id, memory_id=memory_id)
     # An id may have been used again in another scope since: what was deleted there is not this memory's.
-    if found is None or scope_id not in (None, found.scope_id):
+    if found is None or scope_id != found.scope_id:
         raise NotFound(f"the memory {memory_id!r} has no revision {revision_id!r}")
     return found
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from sqlalchemy import (
     JSON,
     BigInteger,
@@ -28,6 +30,8 @@ _Json = JSON(none_as_null=True)
 
 _Serial = BigInteger().with_variant(Integer, "sqlite")
 """SQLite counts up by itself only in a column that is called INTEGER."""
+_ONCE: Any = {"sqlite_autoincrement": True}
+"""Else SQLite gives the number of a row that was the last, and is gone, to the next one."""
 
 meta = Table(
     "meta",
@@ -62,6 +66,7 @@ scopes = Table(
     Column("version", BigInteger, nullable=False, default=0),  # raised by each change of its memories
     Column("epoch", BigInteger, nullable=False, default=0),  # raised by `forget`: older plans are refused
     UniqueConstraint("bank_id", "key"),
+    **_ONCE,
 )
 
 memories = Table(
@@ -126,6 +131,7 @@ streams = Table(
     Column("due_time", BigInteger),  # when a time rule fires
     UniqueConstraint("scope_id", "name"),
     Index("streams_by_due_time", "due_time"),
+    **_ONCE,
 )
 
 events = Table(
@@ -194,6 +200,7 @@ operations = Table(
     UniqueConstraint("bank_id", "id"),
     Index("operations_by_scope", "scope_id", "state", "seq"),
     Index("operations_by_state", "state", "due_time"),
+    **_ONCE,
 )
 
 calls = Table(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -143,6 +144,47 @@ async def test_operations_belong_to_their_scope(send: Requests) -> None:
         assert (await send.error("POST", path, body, headers=HERS))[0] == 403
     own = await send.ok("PATCH", "memories/ada", {"fact": "g"}, headers=HERS)
     assert (await send.ok("GET", f"/v1beta1/{own['name']}", headers=HERS))["done"]
+
+
+async def test_a_name_that_looks_like_that_of_ones_own_memory(send: Requests) -> None:
+    for name in ("ada/revisions/bob", "ada/bob", "memories/ada/revisions/../bob"):
+        for method, more in (
+            ("get", {}),
+            ("update", {"fact": "g"}),
+            ("delete", {}),
+            ("list_revisions", {}),
+            ("list_revisions_page", {}),
+            ("rollback", {"target_revision_id": "1"}),
+            ("scope_of", {}),
+        ):
+            path = f"/memorybank/v1/banks/default/{method}"
+            assert (await send.error("POST", path, {"name": name} | more, headers=HERS))[0] == 403, (name, method)
+    assert (await send.ok("GET", "memories/bob", headers=ALL))["fact"] == "f"
+    listed: Any = await send.ok("POST", "/memorybank/v1/banks/default/list_revisions", {"name": "ada"}, headers=HERS)
+    body = {"name": listed[0]["name"]}
+    assert await send.ok("POST", "/memorybank/v1/banks/default/get_revision", body, headers=HERS) == listed[0]
+
+
+async def test_native_requests_that_name_no_scope(send: Requests) -> None:
+    path = "/memorybank/v1/banks/default"
+    assert await send.ok("POST", f"{path}/operations.wait", {"names": []}, headers=HERS) == []
+    assert await send.ok("POST", f"{path}/operations.wait", {"names": ["forgotten"]}, headers=HERS) == []
+    assert (await send.error("POST", f"{path}/operations.get", {"name": "forgotten"}, headers=HERS))[0] == 404
+    for user in ("ada", "bob"):
+        await send.ok("POST", f"sessions?sessionId={user}", {"userId": user}, headers=ALL)
+    own = await send.ok("POST", f"{path}/generate", {"session": "ada", "wait": False}, headers=HERS)
+    assert own["scope"] == ADA
+    assert (await send.error("POST", f"{path}/generate", {"session": "bob", "wait": False}, headers=HERS))[0] == 403
+    body = {"session": "ada", "scope": BOB, "wait": False}
+    assert (await send.error("POST", f"{path}/generate", body, headers=HERS))[0] == 403
+
+
+async def test_no_file_of_the_servers_is_read(send: Requests, tmp_path: Path) -> None:
+    file = tmp_path / "bank.yaml"
+    file.write_text("disable_memory_revisions: true")
+    refused = await send.error("POST", "/memorybank/v1/banks/default:open", {"config": str(file)}, headers=ALL)
+    assert (refused[1], refused[3]) == ("INVALID_ARGUMENT", "config")
+    assert (await send.ok("POST", "/memorybank/v1/banks/default:open", {}, headers=ALL))["config"] == {}
 
 
 async def test_a_deleted_memory_stays_its_scopes(send: Requests) -> None:

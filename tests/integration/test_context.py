@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import zlib
+from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
+
 from adk_memorybank import MemoryBankService
+from adk_memorybank.testing import ManualClock
 from tests.adk import WHO, event, service_in, session, texts
 from tests.integration.stores import rows
 
@@ -44,6 +48,38 @@ async def test_a_question_by_the_words_of_what_was_asked(tmp_path: Path) -> None
         assert texts(found)[0] == "Cello since childhood."
         assert contexts(tmp_path)["Cello since childhood."] >= {number("instrument"), number("cello")}
         assert number("summer") not in contexts(tmp_path)["Cello since childhood."]
+
+
+NOON = datetime(2026, 5, 6, 12, tzinfo=UTC)  # a Wednesday
+
+
+@pytest.mark.parametrize(
+    ("said", "query"),
+    [
+        ("I went for a swim in the lake.", "Anything from 5 May 2026?"),
+        ("I went for a swim in the lake.", "And on 2026-05-05?"),
+        ("I went for a swim in the lake.", "What did I do yesterday?"),
+        ("Ho fatto una nuotata nel lago.", "Che cosa ho fatto il 5 maggio?"),
+        ("Ho fatto una nuotata nel lago.", "Che cosa ho fatto ieri?"),
+        ("Ich bin im See geschwommen.", "Was habe ich gestern gemacht?"),
+        ("湖で泳ぎました。", "昨日は何をしましたか"),
+        ("湖で泳ぎました。", "5月5日は何をしましたか"),
+    ],
+)
+async def test_a_question_by_the_day(tmp_path: Path, said: str, query: str) -> None:
+    async with service_in(tmp_path, clock=ManualClock(NOON)) as service:
+        others = [
+            "I cleaned the old stove.",
+            "I baked bread for Ana.",
+            "I repaired the bicycle.",
+            "I played some cards.",
+        ]
+        days = [(5, 5), (4, 5), (5, 4), (3, 6), (5, 3)]
+        for (month, day), text in zip(days, [said, *others], strict=True):
+            time = datetime(2026, month, day, 9, tzinfo=UTC).timestamp()
+            await service.add_session_to_memory(session(event(text, time=time), id=text))
+        await service.flush()
+        assert texts(await service.search_memory(**WHO, query=query))[0] == said
 
 
 async def test_it_stays_with_a_restart_a_correction_and_what_is_said_again(tmp_path: Path) -> None:

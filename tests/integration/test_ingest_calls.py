@@ -118,6 +118,39 @@ async def test_a_rule_without_events_waits_for_them(tmp_path: Path, clock: Manua
         assert await facts(send) == ["a", "b", "c"]
 
 
+async def test_what_has_ended_is_not_begun_again(tmp_path: Path, clock: ManualClock) -> None:
+    async with opened(tmp_path, clock) as send:
+        for rule, said in ((None, ["a"]), ({"eventCount": 2}, ["b", "c"])):
+            stream = str(rule)
+            first = await send.ended(await ingest(send, *said, rule=rule, stream=stream))
+            second = await ingest(send, *(f"{text} more" for text in said), stream=stream)  # fires at once
+            assert second["name"] != first["name"]
+            assert await send.ok("GET", f"/v1beta1/{first['name']}") == first
+            await send.ended(second)
+        assert len(await facts(send)) == 6
+
+
+@pytest.mark.parametrize("trigger", [{}, {"generationRule": {}}])
+async def test_a_trigger_that_waits_for_nothing_is_none(tmp_path: Path, clock: ManualClock, trigger: Rule) -> None:
+    async with opened(tmp_path, clock) as send:
+        assert (await send.ended(await ingest(send, "a", generationTriggerConfig=trigger)))["done"]
+        assert await facts(send) == ["a"]
+
+
+async def test_a_flush_leaves_what_the_events_came_with(tmp_path: Path, clock: ManualClock) -> None:
+    wanted: dict[str, Any] = {"revisionLabels": {"source": "chat"}, "metadata": {"k": {"stringValue": "v"}}}
+    async with opened(tmp_path, clock) as send:
+        flushes: list[dict[str, Any]] = [{}, {"revisionLabels": {"source": "flush"}}]
+        for more in flushes:
+            text = f"said {more}"
+            await ingest(send, text, rule={"idleDuration": "60s"}, **wanted)
+            await send.ended(await ingest(send, forceFlush=True, **more))
+            [memory] = [one for one in (await send.ok("GET", "memories"))["memories"] if one["fact"] == text]
+            [revision] = (await send.ok("GET", f"/v1beta1/{memory['name']}/revisions"))["memoryRevisions"]
+            assert revision["labels"] == (more or wanted)["revisionLabels"], "else the last writer wins"
+            assert memory.get("metadata") == (None if more else wanted["metadata"])
+
+
 async def test_streams_and_scopes_are_apart(tmp_path: Path, clock: ManualClock) -> None:
     async with opened(tmp_path, clock) as send:
         rule = {"eventCount": 2}

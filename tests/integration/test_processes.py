@@ -7,11 +7,16 @@ import json
 import subprocess
 import sys
 import time
+from concurrent.futures import ProcessPoolExecutor
+from datetime import timedelta
+from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
 
-from adk_memorybank.errors import StoreInUse
+from adk_memorybank import MemoryBanks
+from adk_memorybank.errors import NotFound, StoreInUse
+from adk_memorybank.testing import HashEmbedder
 from tests.integration.processes import Failed, child, child_of, run_script, script
 from tests.integration.stores import (
     APP,
@@ -33,6 +38,20 @@ from tests.integration.stores import (
 SCOPE = {"app_name": APP, "user_id": USER}
 AT_ONCE = 6.0
 """Seconds that an exit may take: one for what runs, and what a busy machine needs to take Python down."""
+
+
+def change_default_bank(folder: Path, change: str) -> None:
+    """In a process of its own."""
+
+    async def changed() -> None:
+        async with MemoryBanks(f"memorybank:///{folder}", model="offline", embedder=HashEmbedder()) as banks:
+            if change == "delete":
+                await banks.delete(name="default", force=True)
+            else:
+                config = {"ttl_config": {"default_ttl": "60s"}}
+                await banks.update(name="default", managed_semantic_memory_config=config)
+
+    asyncio.run(changed())
 
 
 class TestEndsWithoutClose:
@@ -157,6 +176,27 @@ class TestSecondProcess:
                 await second.do("search", query="number")
             assert caught.value.kind == "StoreInUse"
             assert await owner.do("search", query="number") == []
+
+    async def test_a_bank_that_it_changes_and_deletes(self, tmp_path: Path) -> None:
+        """What the owner is asked for next is done with the bank as it is, and not at all where there is none."""
+        folder, minute = tmp_path / "m", timedelta(minutes=1)
+        async with MemoryBanks(f"memorybank:///{folder}", model="offline", embedder=HashEmbedder()) as banks:
+            await banks.open()
+            for change in ("update", "delete"):
+                with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+                    await asyncio.get_running_loop().run_in_executor(pool, change_default_bank, folder, change)
+                if change == "update":
+                    bank = await banks.get(name="default")
+                    memory = await bank.create(scope=SCOPE, fact="I like tea.")
+                    assert memory.expire_time == memory.create_time + minute
+            for _ in range(2):
+                with pytest.raises(NotFound):
+                    await banks.get(name="default")
+            await banks.open()
+            fresh = await banks.get(name="default")
+            await fresh.create(scope=SCOPE, fact="I like coffee.")
+            found = await fresh.retrieve(scope=SCOPE, query="I like coffee.")
+            assert [one.memory.fact for one in found] == ["I like coffee."]
 
     @pytest.mark.parametrize("end", ["kill", "leave", "close"])
     async def test_it_takes_over_when_the_owner_ends(self, tmp_path: Path, end: str) -> None:

@@ -37,6 +37,8 @@ async def test_a_rollback_restores_the_text_and_keeps_the_history(bank: MemoryBa
     assert (await bank.get_revision(name=oldest.name)) == oldest
     restored = await bank.rollback(name=memory.id, target_revision_id=oldest.id)
     assert (restored.name, restored.fact) == (memory.name, "I like tea.")
+    with pytest.raises(NotFound):
+        await bank.rollback(name=memory.id, target_revision_id=f"{bank.name}/memories/other/revisions/{oldest.id}")
     assert await facts(bank, memory.name) == ["I like tea.", "I like coffee.", "I like tea."]
     [found] = await bank.retrieve(scope=SCOPE, query="I like tea.")
     assert found.distance == pytest.approx(0, abs=1e-3)
@@ -72,6 +74,35 @@ async def test_the_history_of_a_memory_that_came_back_lives_on(bank: MemoryBank,
     assert await facts(bank, memory.name) == ["I like coffee.", "", "I like coffee.", "I like tea."]
     clock.advance(timedelta(days=66))
     assert await facts(bank, memory.name) == []
+
+
+@pytest.mark.parametrize("deleted", [True, False])
+async def test_a_memory_that_would_have_expired_comes_back(bank: MemoryBank, clock: ManualClock, deleted: bool) -> None:
+    minute = MemoryOptions(ttl=timedelta(minutes=1), display_name="Drink")
+    memory = await bank.create(scope=SCOPE, fact="I like tea.", options=minute)
+    [first] = await bank.list_revisions(name=memory.name)
+    if deleted:
+        await bank.delete(name=memory.name)
+    clock.advance(timedelta(minutes=2))
+    restored = await bank.rollback(name=memory.name, target_revision_id=first.name)
+    assert (restored.fact, restored.display_name, restored.expire_time) == ("I like tea.", "Drink", None)
+    assert await bank.get(name=memory.name) == restored
+    [found] = await bank.retrieve(scope=SCOPE, query="I like tea.")
+    assert found.memory == restored
+
+
+async def test_a_memory_that_comes_back_lives_as_long_as_the_bank_says(clock: ManualClock) -> None:
+    async with temporary_banks(model=ScriptedGenerator(), clock=clock) as banks:
+        hour = timedelta(hours=1)
+        bank = await banks.create(managed_semantic_memory_config={"ttl_config": {"default_ttl": "3600s"}})
+        memory = await bank.create(scope=SCOPE, fact="I like tea.")
+        [first] = await bank.list_revisions(name=memory.name)
+        clock.advance(hour / 2)
+        restored = await bank.rollback(name=memory.name, target_revision_id=first.name)
+        assert restored.expire_time == memory.expire_time, "it has not expired"
+        clock.advance(hour)
+        restored = await bank.rollback(name=memory.name, target_revision_id=first.name)
+        assert restored.expire_time == clock.now() + hour
 
 
 async def test_an_id_that_another_scope_uses_again_shows_nothing_of_the_one_before(bank: MemoryBank) -> None:

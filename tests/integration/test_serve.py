@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Generator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -154,6 +155,23 @@ def test_a_request_in_flight_is_answered_before_the_end(tmp_path: Path) -> None:
         assert (served.process.returncode, told) == (0, "")
     with serve(tmp_path / "m") as served:
         assert facts(served) == ["I like tea."]
+
+
+def test_who_waits_for_an_operation_is_answered_at_the_end(tmp_path: Path) -> None:
+    event = {"content": {"role": "user", "parts": [{"text": "I like tea."}]}}
+    body = {
+        "scope": SCOPE,
+        "directContentsSource": {"events": [event]},
+        "generationTriggerConfig": {"generationRule": {"eventCount": 9}},
+    }
+    with serve(tmp_path / "m") as served, ThreadPoolExecutor() as pool:
+        call = served.post(f"{BANK}/memories:ingestEvents", body).json()
+        waiting = pool.submit(served.post, f"/v1beta1/{call['name']}:wait", {"timeout": "60s"})
+        time.sleep(0.5)
+        began = time.monotonic()
+        assert served.stop() == (0, "")
+        assert time.monotonic() - began < 5
+        assert waiting.result().json() == call, "it has not ended"
 
 
 def test_a_second_signal_waits_for_nobody(tmp_path: Path) -> None:

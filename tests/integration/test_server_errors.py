@@ -69,6 +69,10 @@ async def send() -> AsyncIterator[Requests]:
         ("POST", "memories", FACT | {"metadata": {"k": {}}}, "metadata.k"),
         ("POST", "memories", FACT | {"metadata": {"k": {"doubleValue": "x"}}}, "metadata.k.doubleValue"),
         ("POST", "memories", FACT | {"metadata": {"k": "x"}}, "metadata.k"),
+        ("POST", "memories", FACT | {"metadata": {"k": {"boolValue": "yes"}}}, "metadata.k.boolValue"),
+        ("POST", "memories", FACT | {"metadata": {"k": {"doubleValue": True}}}, "metadata.k.doubleValue"),
+        ("POST", "memories", FACT | {"memoryType": "STRUCTURED_PROFILE"}, "memoryType"),
+        ("POST", "memories", FACT | {"disableMemoryRevisions": "no"}, "disableMemoryRevisions"),
         ("POST", f"memories?memoryId={'a' * 64}", FACT, "memoryId"),
         ("POST", "memories?memoryId=A", FACT, "memoryId"),
         ("POST", "memories?memoryId=1a", FACT, "memoryId"),
@@ -110,6 +114,7 @@ async def send() -> AsyncIterator[Requests]:
         ("POST", "memories:purge", {"force": True, "filter": " "}, "filter"),
         ("POST", "memories:purge", {"force": True, "filterGroups": []}, "filter"),
         ("POST", "memories:purge", {"force": True, "filter": "fact="}, "filter"),
+        ("DELETE", "", {"force": 1}, "force"),
         ("POST", "memories:generate", {"scope": SCOPE}, "directContentsSource"),
         ("POST", "memories:generate", EVENTS, "scope"),
         (
@@ -187,6 +192,8 @@ async def test_what_is_wrong_is_named(send: Requests, method: str, path: str, bo
         ("GET", "/v2/reasoningEngines", None),
         ("GET", "memories%2Fthere", None),
         ("GET", "/v1beta1/reasoningEngines%2Fdefault", None),
+        ("GET", "/v1beta1/projects/p/locations/l/reasoningEngines/", None),
+        ("GET", "memories/", None),
     ],
 )
 async def test_what_is_not_there(send: Requests, method: str, path: str, body: Any) -> None:
@@ -211,6 +218,22 @@ async def test_a_method_that_is_none(send: Requests) -> None:
 async def test_a_body_that_is_no_object(send: Requests, body: bytes) -> None:
     response = await send.http.post(f"{BANK}/memories", content=body, headers={"content-type": "application/json"})
     assert (response.status_code, response.json()["error"]["status"]) == (400, "INVALID_ARGUMENT")
+
+
+async def test_what_json_has_not_and_no_text_can_hold() -> None:
+    async with a_store() as banks, requests_to(banks) as send:
+        for body, path in (
+            (b'{"spec": {"a": [NaN]}}', "/v1beta1/reasoningEngines"),
+            (b'{"spec": {"a": 1e999}}', "/v1beta1/reasoningEngines"),
+            (b'{"spec": ' + b"[" * 500 + b"]" * 500 + b"}", "/v1beta1/reasoningEngines"),
+            (b'{"spec": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", "/v1beta1/reasoningEngines"),
+            (b'{"fact": "f", "scope": {"\\ud800": "u"}}', f"{BANK}/memories"),
+            (b'{"fact": "f", "scope": {"a": "\\u0000"}}', f"{BANK}/memories"),
+        ):
+            response = await send.http.post(path, content=body)
+            assert (response.status_code, response.json()["error"]["status"]) == (400, "INVALID_ARGUMENT"), body[:60]
+        assert len((await send.ok("GET", "/v1beta1/reasoningEngines"))["reasoningEngines"]) == 1
+        assert (await send.ok("GET", "memories"))["memories"] == []
 
 
 @pytest.mark.parametrize("kind", [None, "application/x-www-form-urlencoded", "text/plain"])
@@ -332,3 +355,10 @@ def _served(tmp_path_factory: pytest.TempPathFactory) -> TestClient:
         _clients.append(TestClient(create_app(banks), raise_server_exceptions=False))
         _clients[0].post(f"{BANK}/memories?memoryId=there", json=FACT)
     return _clients[0]
+
+
+async def test_a_store_that_was_closed() -> None:
+    async with a_store() as banks, requests_to(banks) as send:
+        await banks.close()
+        assert (await send.error("GET", "memories"))[:2] == (503, "UNAVAILABLE")
+        assert (await send("GET", "/readyz")).status_code == 503

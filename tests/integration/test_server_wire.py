@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from adk_memorybank import MemoryBanks
+from adk_memorybank.testing import HashEmbedder, ScriptedGenerator
 from tests.integration.serving import NAME, Requests, a_store, requests_to
 
 SCOPE = {"user_id": "u"}
@@ -114,6 +117,26 @@ async def test_a_bank_as_the_clients_update_it(send: Requests) -> None:
     got = await send.ok("GET", "")
     assert "displayName" not in got
     assert "description" not in got
+
+
+async def test_a_mask_that_names_a_part_of_the_configuration(send: Requests) -> None:
+    async def patched(mask: str, config: dict[str, Any]) -> dict[str, Any]:
+        await send.ok("PATCH", f"?updateMask={mask}", {"contextSpec": {"memoryBankConfig": config}})
+        return (await send.ok("GET", ""))["contextSpec"]["memoryBankConfig"]
+
+    minute, hour = {"defaultTtl": "60s"}, {"defaultTtl": "3600s"}
+    kept = await patched("contextSpec.memoryBankConfig", {"ttlConfig": minute, "disableMemoryRevisions": True})
+    part = "context_spec.memory_bank_config"
+    assert await patched(f"{part}.ttl_config", {"ttlConfig": hour}) == kept | {"ttlConfig": hour}
+    both = f"contextSpec.memoryBankConfig.ttlConfig,{part}.disable_memory_revisions"
+    assert await patched(both, {"ttl_config": minute}) == {"ttlConfig": minute}
+    scoped = [{"scopeKeys": ["user_id"]}]
+    for spelling in ("customization_configs", "unstructured_memory_configs"):
+        changed = await patched(f"{part}.{spelling}", {"customizationConfigs": scoped, "ttlConfig": hour})
+        assert changed == {"ttlConfig": minute, "customizationConfigs": scoped}
+    for wrong in (f"{part}.ttl", f"{part}.ttl_config.default_ttl", "context_spec.other"):
+        refused = await send.error("PATCH", f"?updateMask={wrong}", {})
+        assert (refused[1], refused[3]) == ("INVALID_ARGUMENT", "updateMask")
 
 
 async def test_a_memory_as_the_sdk_creates_it(send: Requests) -> None:
@@ -327,6 +350,48 @@ async def test_operations(send: Requests) -> None:
     assert len((await send.ok("GET", "memories"))["memories"]) == 3, "what they did stays"
 
 
+async def test_a_call_can_be_read_where_its_memory_can_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("GOOGLE_API_KEY", "GEMINI_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI"):
+        monkeypatch.delenv(name, raising=False)
+    uri = f"memorybank:///{tmp_path}"
+    async with MemoryBanks(uri, model=ScriptedGenerator(), embedder=HashEmbedder()) as banks:
+        await banks.open(bank_id="default", config={"generation_config": {"model": "gemini-2.5-flash"}})
+        async with requests_to(banks) as send:
+            operation = await send.ok("POST", "memories", {"fact": "a", "scope": SCOPE})
+    async with MemoryBanks(uri, embedder=HashEmbedder()) as banks, requests_to(banks) as send:
+        memory = operation["response"]["name"]
+        assert (await send.error("GET", f"/v1beta1/{memory}"))[:2] == (400, "FAILED_PRECONDITION")
+        read = await send.ok("GET", f"/v1beta1/{operation['name']}")
+        assert (read["done"], read["response"]["name"]) == (True, memory)
+
+
+async def test_the_query_in_snake_case(send: Requests) -> None:
+    await send.ok("POST", "memories?memory_id=m1", {"fact": "old", "scope": SCOPE})
+    body = {"fact": "not named", "displayName": "new"}
+    changed = (await send.ok("PATCH", "memories/m1?update_mask=display_name", body))["response"]
+    assert (changed["fact"], changed["displayName"]) == ("old", "new")
+    await send.ok("POST", "memories?memoryId=", {"fact": "newest", "scope": SCOPE})
+    page = await send.ok("GET", "memories?page_size=1&order_by=create_time+desc")
+    assert [one["fact"] for one in page["memories"]] == ["newest"]
+    rest = await send.ok("GET", f"memories?page_size=1&order_by=create_time+desc&page_token={page['nextPageToken']}")
+    assert [one["fact"] for one in rest["memories"]] == ["old"]
+
+
+async def test_what_belongs_to_a_bank_beside_its_memories(send: Requests) -> None:
+    path = "/v1beta1/projects/p/locations/l/reasoningEngines"
+    body = {"spec": {"a_b": None}, "encryption_spec": {"kms_key_name": "k"}, "etag": "x", "create_time": "y"}
+    name = (await send.ok("POST", path, body))["response"]["name"]
+    bank = await send.ok("GET", f"/v1beta1/{name}")
+    assert (bank["spec"], bank["encryptionSpec"]) == ({"a_b": None}, {"kms_key_name": "k"})
+    assert not bank.keys() & {"encryption_spec", "create_time"}
+    assert bank["etag"] != "x"
+    await send.ok("PATCH", f"/v1beta1/{name}?updateMask=encryption_spec,spec", {"encryptionSpec": {"kmsKeyName": "l"}})
+    changed = await send.ok("GET", f"/v1beta1/{name}")
+    assert changed["encryptionSpec"] == {"kmsKeyName": "l"}
+    assert "spec" not in changed
+    assert changed["etag"] != bank["etag"]
+
+
 async def test_a_deleted_bank_leaves_its_operation(send: Requests) -> None:
     await send.ok("POST", "memories", {"fact": "a", "scope": SCOPE})
     assert (await send.error("DELETE", ""))[:2] == (400, "FAILED_PRECONDITION")
@@ -342,6 +407,10 @@ async def test_an_openapi_document_of_what_is_served(send: Requests) -> None:
     operations = [one for path in paths.values() for one in path.values()]
     assert len({one["operationId"] for one in operations}) == len(operations)
     assert all(one["summary"] and one["responses"]["400"] for one in operations)
-    body = document["components"]["schemas"]["GenerateMemories"]
-    assert "directContentsSource" in body["properties"]
-    assert body["examples"]
+    assert not any("422" in one["responses"] for one in operations), "never answered"
+    schemas = document["components"]["schemas"]
+    assert "directContentsSource" in schemas["GenerateMemories"]["properties"]
+    bodies = [one["requestBody"]["content"]["application/json"]["schema"] for one in operations if "requestBody" in one]
+    named = {one["$ref"] for body in bodies for one in [body, *body.get("anyOf", [])] if "$ref" in one}
+    assert len(named) > 10
+    assert [name for name in named if not schemas[name.rpartition("/")[2]].get("examples")] == []

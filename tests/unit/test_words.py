@@ -20,6 +20,9 @@ from adk_memorybank.retrieval.words import query_terms, terms, tokens
     [
         ("The user drinks TEA, tea!", ["the", "user", "drinks", "drink", "tea", "tea"]),
         ("snake_case v2.13", ["snake", "case", "v2", "13"]),
+        ("2026-05-08, v1-2026-05-08x", ["2026", "05", "08", "v1", "2026", "05", "08x", *["2026-05-08", "2026-05"] * 2]),
+        ("５月（2026-05-08）", ["5", "月", "2026", "05", "08", "2026-05-08", "2026-05"]),
+        ("12026-05-08", ["12026", "05", "08"]),
         ("Ｔｅａ Straße", ["tea", "strasse"]),
         ("perché", ["perché", "perche"]),
         ("Œuvre İstanbul", ["œuvre", "oeuvre", "i̇stanbul", "istanbul"]),
