@@ -56,7 +56,7 @@ class Vectors:
         self._executor = DaemonExecutor("adk-memorybank-chroma")
         self._client: ClientAPI | None = None
         self._collections: dict[str, Any] = {}
-        self._cleaned: set[str] = set()
+        self._cleaned: dict[Path, int] = {}
         self._inode = 0
 
     async def get(self, bank_id: str, ids: Sequence[str]) -> dict[str, NDArray[float32]]:
@@ -79,7 +79,7 @@ class Vectors:
         for start in range(0, len(ids), WRITE_PAGE):
             page = ids[start : start + WRITE_PAGE]
             rows = [vectors[key] for key in page]
-            await self._call(bank_id, lambda c, page=page, rows=rows: self._write(c, page, rows))
+            await self._call(bank_id, lambda c, page=page, rows=rows: c.add(ids=page, embeddings=rows))
 
     async def remove(self, bank_id: str, ids: Sequence[str]) -> None:
         """Removes vectors; ids that are not there are passed over."""
@@ -109,7 +109,12 @@ class Vectors:
         return self._executor.idle(timeout)
 
     async def _call(self, bank_id: str, use: Callable[[Any], T]) -> T:
-        return await self._run(lambda: use(self._collection(bank_id)))
+        def call() -> T:
+            answer = use(self._collection(bank_id))
+            self._clean_files()
+            return answer
+
+        return await self._run(call)
 
     async def _run(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._executor, self._twice, work)
@@ -151,22 +156,21 @@ class Vectors:
             aside,
         )
 
-    def _write(self, collection: Any, ids: list[str], rows: list[NDArray[float32]]) -> None:
-        collection.add(ids=ids, embeddings=rows)
-        if collection.name not in self._cleaned:  # its first write has made the files
-            self._clean_files()
-            self._cleaned.add(collection.name)
-
     def _clean_files(self) -> None:
         """Overwrites what Chroma has made of memory that it never filled.
 
-        A new index writes room for a hundred rows as `malloc` gave it, with whatever the process had there before:
-        facts, names, keys. No row is in it before the index is saved for the first time, with its metadata.
+        A new index writes room for a hundred rows, and for their lengths, as `malloc` gave it: with whatever the
+        process had there before, such as facts, names, keys. Any call may make an index anew. No row is in the files
+        before the index is saved for the first time, with its metadata; from then on they have no room to spare.
         """
-        for rows in self._path.glob("*/data_level0.bin"):
-            if not rows.with_name("index_metadata.pickle").exists():
-                with rows.open("r+b") as file:
-                    file.write(bytes(rows.stat().st_size))
+        for name in ("data_level0.bin", "length.bin"):
+            for path in self._path.glob(f"*/{name}"):
+                written = path.stat()
+                if written.st_mtime_ns == self._cleaned.get(path) or path.with_name("index_metadata.pickle").exists():
+                    continue
+                with path.open("r+b") as file:
+                    file.write(bytes(written.st_size))
+                self._cleaned[path] = path.stat().st_mtime_ns
 
     def _collection(self, bank_id: str) -> Any:
         client = self._open()
