@@ -10,6 +10,8 @@ PYTHON ?= python3
 WORKERS ?= 2
 # The conversations of LoCoMo, for bench-locomo.
 DATA ?= ../shared/data/locomo
+# What bench-offline reads: developed, held_back or both.
+HALF ?= both
 # More for pytest, such as PYTEST_ARGS="-k queue".
 PYTEST_ARGS ?=
 # REQUIRE=1: a test that lacks an optional part (data, browser, database) fails instead of being skipped.
@@ -21,10 +23,10 @@ SDK2 := .venv-sdk2
 ENVIRONMENT_OF_LOCKS := .venv-lock
 PYTEST := -m pytest -n $(WORKERS) --dist loadfile -rfEs $(PYTEST_ARGS)
 
-.PHONY: help demo test check test-all test-adk1 test-sdk2 bench bench-locomo lock clean
+.PHONY: help demo test check test-all test-adk1 test-sdk2 train bench bench-locomo bench-offline lock clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 demo: $(ADK2)/.stamp ## two customers of a coffee shop: what is remembered, from what, and for whom
 	@$(ADK2)/bin/python -m samples.coffee_shop.demo
@@ -45,11 +47,17 @@ test-adk1: $(ADK1)/.stamp ## the tests, on the newest ADK 1.x
 test-sdk2: $(SDK2)/.stamp ## the tests with Google's own client, on the oldest one that is supported
 	$(SDK2)/bin/python $(PYTEST) tests/acceptance/test_official_sdk.py tests/acceptance/test_vertex_service.py
 
+train: $(ADK2)/.stamp ## train the offline generator's judge anew on the sentences in training/
+	$(ADK2)/bin/python -m training.train --check
+
 bench: $(ADK2)/.stamp ## speed, side by side with Chroma alone and ADK's own memory
 	$(ADK2)/bin/python -m tests.benchmarks.run
 
 bench-locomo: $(ADK2)/.stamp ## how much of what questions need comes back: make bench-locomo DATA=folder with conv-*.json
 	$(ADK2)/bin/python -m tests.benchmarks.locomo $(DATA)
+
+bench-offline: $(ADK2)/.stamp ## how much of what was said is kept without a model: make bench-offline HALF=developed DETAILS=1
+	$(ADK2)/bin/python -m tests.benchmarks.offline --half $(HALF) $(if $(DETAILS),--details)
 
 lock: ## renew requirements/*.txt with the newest versions that pyproject.toml allows
 	@$(call find_python,$(ENVIRONMENT_OF_LOCKS))

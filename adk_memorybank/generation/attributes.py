@@ -133,6 +133,11 @@ class Profile:
         return min(kinds, key=lambda claim: len(claim.attribute), default=None)
 
 
+def undated(fact: str) -> str:
+    """A fact in the words of who said it: without the dates that were put beside them."""
+    return _NOTE.sub("", fact)
+
+
 @lru_cache(maxsize=4096)
 def profile(fact: str) -> Profile:
     """Takes a statement apart."""
@@ -142,7 +147,7 @@ def profile(fact: str) -> Profile:
     lexicon = language(code)
     if code == "en":
         text = _first_person(text)
-    bare = _NOTE.sub("", text)
+    bare = undated(text)
     subject, spoken = _subject(bare, code)
     core_text = lexicon.change.sub(" ", lexicon.negation.sub(" ", bare)) if lexicon.spaced else bare
     switch = _SWITCH.search(bare)

@@ -10,9 +10,6 @@ from adk_memorybank.generation.instructions import is_everything
 from adk_memorybank.generation.lexicon import Language, language
 from adk_memorybank.generation.words import content, stem, tokens, verbs
 
-# Nearness never decides alone: some word of what is named must be there too.
-_NEAR = 0.8
-_IN_COMMON = 0.5
 _PASSING_MENTION = 3
 _LIMITED = re.compile(
     r"\b(?:except|but|apart from|other than|besides|unless|only|else|aside from|excluding"
@@ -70,6 +67,7 @@ class Request:
         attributes: attributes without values, where their nouns are named ("my diet").
         nouns: these nouns, as content words.
         words: content words that must be in a memory.
+        limited: it leaves something out, or means what was said at some time: of which nothing is known here.
     """
 
     spoken: Profile
@@ -78,6 +76,7 @@ class Request:
     attributes: frozenset[str]
     nouns: frozenset[str]
     words: frozenset[str]
+    limited: bool = False
 
     @classmethod
     def read(cls, what: str) -> Request:
@@ -85,7 +84,7 @@ class Request:
         spoken = profile(what)
         lexicon = language(spoken.code)
         if _LIMITED.search(what) or (_DATED.search(what) and not spoken.claims):
-            return cls(spoken, False, (), frozenset(), frozenset(), frozenset())
+            return cls(spoken, False, (), frozenset(), frozenset(), frozenset(), limited=True)
         said, what = what, _ONE_NOUN.sub(_one_noun, what)
         named = _heads(what, lexicon)
         attributes = frozenset(
@@ -106,12 +105,16 @@ class Request:
         nouns = frozenset(stem(noun, lexicon.code) for noun in named)
         return cls(spoken, is_everything(said, lexicon), spoken.claims, attributes, nouns, words)
 
-    def means(self, memory: Profile, claims: tuple[Claim, ...], similarity: float) -> bool:
-        """Whether the memory is among what is to be forgotten.
+    @property
+    def is_understood(self) -> bool:
+        """Whether nothing is left for nearness of meaning to find out."""
+        return self.everything or self.limited or bool(self.claims or self.attributes)
+
+    def means(self, memory: Profile, claims: tuple[Claim, ...]) -> bool:
+        """Whether the memory is surely among what is to be forgotten.
 
         Args:
             claims: all that the memory claims.
-            similarity: cosine of the request and the memory; 0 where it is not known.
         """
         if self.everything:
             return True
@@ -140,15 +143,7 @@ class Request:
         ):
             # One word that a long statement mentions in passing does not make it one about that.
             return len(wanted - verbs(memory.code)) > 1 or len(memory.words - wanted) <= _PASSING_MENTION
-        # What claims an attribute of its own ("I work in Japan") is not meant by "my trip to Japan".
-        common = (self.words & memory.words) - verbs(memory.code)
-        return (
-            similarity >= _NEAR
-            and not claims
-            and same_subject(self.spoken, memory)
-            and bool(common)
-            and len(common) >= _IN_COMMON * len(wanted | memory.words)
-        )
+        return False
 
 
 def keys_of_wish(what: str) -> list[frozenset[str]]:

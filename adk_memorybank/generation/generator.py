@@ -69,6 +69,8 @@ class ExtractedFact:
         time: when the newest of these turns was said.
         forget: True where the user asked to forget what `fact` says.
         explicit: True where the user asked to remember it, in so many words.
+        alone: True where it is about one attribute, and is merged and kept by itself.
+        corrects: the text of what the user said before, where this puts it right and takes its place.
     """
 
     fact: str
@@ -77,6 +79,8 @@ class ExtractedFact:
     time: datetime | None = None
     forget: bool = False
     explicit: bool = False
+    alone: bool = False
+    corrects: str = ""
 
 
 @dataclass(frozen=True, slots=True)

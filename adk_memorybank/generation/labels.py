@@ -6,13 +6,12 @@ import re
 from collections.abc import Sequence
 
 import numpy as np
-from numpy import float32
+from numpy import float32, float64
 from numpy.typing import NDArray
 
-from adk_memorybank.generation.attributes import profile
+from adk_memorybank.generation.attributes import Claim
 from adk_memorybank.generation.lexicon import Language, language
-from adk_memorybank.generation.statements import Kind
-from adk_memorybank.generation.topics import Example, Topic
+from adk_memorybank.generation.topics import MANAGED_TOPICS, Example, Topic
 from adk_memorybank.generation.words import content, detect
 
 EXPLICIT = "EXPLICIT_INSTRUCTIONS"
@@ -22,35 +21,34 @@ _NEAR_TOPIC = 0.24
 _NEAR_WITH_WORD = 0.12
 _NEAR_EXAMPLE = 0.42
 _LIKE_REFUSED = 0.62
-_PREFERENCE_CLAIMS = ("diet", "favourite", "avoids", "allergy", "replies")
+_LIKELY = 0.5
+_POSSIBLE = 0.2
+_PREFERENCES = frozenset(("favourite", "avoids", "replies", "diet"))
+_IS_PERSONAL, _IS_PREFERENCE = (
+    np.array([name == one for name in MANAGED_TOPICS]) for one in ("USER_PERSONAL_INFO", "USER_PREFERENCES")
+)
 _PART = re.compile(r"[.,;:()\n]|\band\b|\bor\b|\bsuch as\b|\bthis includes\b|\bincluding\b|[、，。；]", re.IGNORECASE)
 _TURN = re.compile(r"(?<=[.!?。！？])\s*|,\s+")
 _COMMON = frozenset("user customer person people about specific information detail include".split())
 
 
-def managed(fact: str, kind: Kind, lexicon: Language, names: frozenset[str], *, dated: bool) -> set[str]:
-    """The managed topics among `names` that the statement fits, by rules.
+def managed(claims: Sequence[Claim], fitting: NDArray[float64], names: frozenset[str]) -> set[str]:
+    """The managed topics among `names` that a statement fits: the likeliest one, and whatever else is likely.
 
-    A mere preference is no personal information, and the other way round; what is neither a preference nor an event
-    counts as personal.
+    Args:
+        claims: the attributes that rules found in it; they are surer than what was trained.
+        fitting: how likely each managed topic is, as `judge` says.
     """
-    claims = [claim.attribute.split(":")[0] for claim in profile(fact).claims]
-    fits: set[str] = set()
-    if lexicon.likes.search(fact) or any(claim in _PREFERENCE_CLAIMS for claim in claims):
-        fits.add("USER_PREFERENCES")
-    happened = dated or bool(lexicon.event.search(fact))
-    if happened:
-        fits.add("KEY_CONVERSATION_DETAILS")
-    personal = [claim for claim in claims if claim not in ("favourite", "avoids", "replies")]
-    if personal or (kind == "personal" and not fits):
-        fits.add("USER_PERSONAL_INFO")
-    if kind == "personal" and happened and "KEY_CONVERSATION_DETAILS" not in names and "USER_PREFERENCES" not in fits:
-        fits.add("USER_PERSONAL_INFO")  # with no topic for events, what happened to the user is about them
-    if kind == "personal" and "USER_PREFERENCES" not in fits:
-        fits.add("USER_PERSONAL_INFO")
-    if not fits:
-        fits.add("KEY_CONVERSATION_DETAILS")
-    return fits & names
+    attributes = {claim.attribute.split(":")[0] for claim in claims}
+    if attributes - _PREFERENCES:
+        fitting = np.where(_IS_PERSONAL, 1.0, fitting)
+    if attributes & _PREFERENCES:
+        fitting = np.where(_IS_PREFERENCE, 1.0, fitting)
+    likely = {name for name, chance in zip(MANAGED_TOPICS, fitting, strict=True) if chance >= _LIKELY}
+    wanted = [(chance, name) for name, chance in zip(MANAGED_TOPICS, fitting, strict=True) if name in names]
+    if wanted and max(wanted)[0] >= (_POSSIBLE if likely else 0):
+        likely.add(max(wanted)[1])  # with no topic for events, what happened to the user is about them
+    return likely & names
 
 
 class Measure:
@@ -101,7 +99,7 @@ class Measure:
                 self._add(text, self._example_rows[name])
 
     def fits(self, statement: str, vector: NDArray[float32], rows: NDArray[float32], lexicon: Language) -> set[str]:
-        """The custom topics that the statement fits.
+        """The custom topics whose name and description the statement fits.
 
         Args:
             statement: its text.
@@ -113,11 +111,15 @@ class Measure:
         found: set[str] = set()
         for topic in self.custom:
             nearest = _highest(near, self._topic_rows[topic.name])
-            shown = _highest(near, self._example_rows[topic.name])
             shares = bool(words & self._words[topic.name])
-            if nearest >= _NEAR_TOPIC or (shares and nearest >= _NEAR_WITH_WORD) or shown >= _NEAR_EXAMPLE:
+            if nearest >= _NEAR_TOPIC or (shares and nearest >= _NEAR_WITH_WORD):
                 found.add(topic.name)
         return found
+
+    def shown(self, vector: NDArray[float32], rows: NDArray[float32]) -> set[str]:
+        """The custom topics of whose examples the statement is like one."""
+        near = rows @ vector
+        return {topic.name for topic in self.custom if _highest(near, self._example_rows[topic.name]) >= _NEAR_EXAMPLE}
 
     def is_refused(self, vector: NDArray[float32], rows: NDArray[float32]) -> bool:
         """Whether the statement is like what the examples show as not worth keeping, and not like what they keep."""

@@ -15,22 +15,17 @@ from datetime import datetime
 from functools import partial
 from typing import Literal
 
-import numpy as np
-from numpy import float32
-from numpy.typing import NDArray
-
 from adk_memorybank.generation.attributes import Claim, Profile, profile, same_subject, same_value, stands_alone
 from adk_memorybank.generation.forgetting import Request
 from adk_memorybank.generation.generator import Candidate, ConsolidationRequest, Decision, ExtractedFact
 from adk_memorybank.generation.lexicon import language
 from adk_memorybank.generation.lexicon.replacing import VERBS
+from adk_memorybank.generation.meaning import Meanings
 from adk_memorybank.generation.replacing import denies, moved_on, switches, takes_place
 from adk_memorybank.generation.sentences import compound, sentences
 
 Relation = Literal["same", "more", "replaces"]
 
-_NEAR = 0.93
-_OVERLAP = 0.6
 _LONGEST = 500
 _BREATH = 4
 
@@ -44,7 +39,6 @@ class _Entry:
     time: datetime | None
     order: int
     candidate: int | None = None
-    vector: NDArray[float32] | None = None
     earlier: tuple[str, ...] = ()
     facts: list[int] = field(default_factory=list[int])
     replaces: bool = False
@@ -54,9 +48,19 @@ class _Entry:
         return self.time is not None and time is not None and self.time > time
 
 
-async def consolidate(request: ConsolidationRequest) -> list[Decision]:
-    """Decides what becomes of each fact. Every decision lists all the facts behind it."""
-    batch = _Batch(request)
+def texts_of(request: ConsolidationRequest) -> list[str]:
+    """What `consolidate` wants the meanings of: all facts, and the statements in them and in the memories."""
+    said = [one.fact for one in (*request.facts, *request.candidates)]
+    return list(dict.fromkeys([*said, *(part for text in said for part in sentences(text))]))
+
+
+async def consolidate(request: ConsolidationRequest, meanings: Meanings) -> list[Decision]:
+    """Decides what becomes of each fact. Every decision lists all the facts behind it.
+
+    Args:
+        meanings: of `texts_of` the request.
+    """
+    batch = _Batch(request, meanings)
     for index, candidate in enumerate(request.candidates):
         if index % _BREATH == _BREATH - 1:
             await asyncio.sleep(0)
@@ -84,8 +88,9 @@ def _in_time(facts: Sequence[ExtractedFact]) -> list[int]:
 class _Batch:
     """The memories on offer and what the facts make of them."""
 
-    def __init__(self, request: ConsolidationRequest) -> None:
+    def __init__(self, request: ConsolidationRequest, meanings: Meanings) -> None:
         self._request = request
+        self._meanings = meanings
         self._entries: list[_Entry] = []
         self._plain: dict[str, list[int]] = {}
         self._cores: dict[frozenset[str], list[int]] = {}
@@ -93,57 +98,90 @@ class _Batch:
 
     def offer(self, index: int, candidate: Candidate) -> None:
         """Takes up one memory, in their order and before any fact."""
-        self._enter(
-            _Entry(candidate.fact, candidate.topics, candidate.time, index, index, candidate.vector, candidate.earlier)
-        )
+        self._enter(_Entry(candidate.fact, candidate.topics, candidate.time, index, index, candidate.earlier))
 
     def add(self, index: int) -> None:
         """Merges one fact."""
         fact = self._request.facts[index]
+        if fact.corrects and self._correct(index):
+            return
         said = profile(fact.fact)
         same: list[tuple[_Entry, Relation]] = []
-        replaced: list[_Entry] = []
+        replaced: list[tuple[_Entry, str]] = []
         for entry in self._related(index, said):
-            relation = _relation(fact.fact, entry.text, self._similarity(index, entry))
+            told, part = _relation(fact.fact, entry.text), ""
+            if told == "open":
+                relation, part = self._by_meaning(fact.fact, entry.text)
+            else:
+                relation = told
             if relation == "replaces":
-                replaced.append(entry)
+                replaced.append((entry, part))
             elif relation:
                 same.append((entry, relation))
             elif entry.is_newer(fact.time) and any(profile(old).plain == said.plain for old in entry.earlier):
                 return  # it was true once; the memory has moved on since
-        if any(entry.is_newer(fact.time) for entry in replaced):
+        if any(entry.is_newer(fact.time) for entry, _ in replaced):
             return
         if same:
             entry, relation = same[0]
             newer = relation == "more" and not entry.is_newer(fact.time)
             self._update(entry, index, fact.fact if newer else entry.text, replaces=False)
         elif replaced:
-            entry = replaced.pop(0)
-            self._update(entry, index, _with_rest(fact.fact, entry.text), replaces=True)
+            entry, part = replaced.pop(0)
+            text = _without(entry.text, part, fact.fact) if part else _with_rest(fact.fact, entry.text)
+            self._update(entry, index, text, replaces=text == fact.fact)
         else:
-            self._enter(
-                _Entry(fact.fact, fact.topics, fact.time, len(self._entries), vector=self._vector(index), facts=[index])
-            )
-        for entry in replaced:
+            self._enter(_Entry(fact.fact, fact.topics, fact.time, len(self._entries), facts=[index]))
+        for entry, part in replaced:
             # Several memories held the old value; one carries the new one, the others are outdated.
             # What such a memory says besides must not go with it.
-            if len(_parts(entry.text)) > 1:
-                continue
-            entry.deleted = True
-            entry.facts.append(index)
+            rest = _without(entry.text, part) if part else ""
+            if rest:
+                self._update(entry, index, rest, replaces=False)
+            elif part or len(_parts(entry.text)) == 1:
+                entry.deleted = True
+                entry.facts.append(index)
+
+    def _correct(self, index: int) -> bool:
+        """Puts the statement right that the user corrected, where a memory holds it."""
+        fact = self._request.facts[index]
+        for entry in self._entries:
+            if not entry.deleted and fact.corrects in entry.text:
+                self._update(entry, index, entry.text.replace(fact.corrects, fact.fact, 1), replaces=True)
+                return True
+        return False
 
     async def forget(self, index: int) -> None:
         """Carries out one request to forget."""
         fact = self._request.facts[index]
         wanted = Request.read(fact.fact)
-        for number, entry in enumerate(self._entries):
+        older = [entry for entry in self._entries if not (entry.deleted or entry.is_newer(fact.time))]
+        named = False
+        for number, entry in enumerate(older):
             if number % _BREATH == _BREATH - 1:
                 await asyncio.sleep(0)
-            if entry.deleted or entry.is_newer(fact.time):
-                continue
-            if wanted.means(profile(entry.text), _claims(entry.text), self._similarity(index, entry)):
-                entry.deleted = True
+            if wanted.means(profile(entry.text), _claims(entry.text)):
+                named = entry.deleted = True
                 entry.facts.append(index)
+        if named or wanted.is_understood:
+            return
+        for number, entry in enumerate(older):
+            if number % _BREATH == _BREATH - 1:
+                await asyncio.sleep(0)
+            self._forget_parts(entry, index)
+
+    def _forget_parts(self, entry: _Entry, index: int) -> None:
+        """Takes out of a memory what a request to forget means by its meaning."""
+        wish = self._request.facts[index].fact
+        parts = list(sentences(entry.text))
+        kept = [part for part in parts if not self._meanings.is_meant(wish, part)]
+        if len(kept) == len(parts):
+            return
+        if kept:
+            self._update(entry, index, " ".join(kept), replaces=False)
+        else:
+            entry.deleted = True
+            entry.facts.append(index)
 
     def decisions(self) -> list[Decision]:
         """One decision per memory that changes."""
@@ -197,17 +235,19 @@ class _Batch:
             entry.facts = [index]
         if text != entry.text:
             entry.text = text
-            entry.vector = self._vector(index)
             self._index(entry.order if entry.candidate is None else entry.candidate)
 
-    def _vector(self, index: int) -> NDArray[float32] | None:
-        return self._request.vectors[index] if index < len(self._request.vectors) else None
+    def _by_meaning(self, fact: str, memory: str) -> tuple[Relation | None, str]:
+        """The relation to one of a memory's statements of which rules know nothing, and that statement."""
+        parts = list(sentences(memory))
+        found = {relation: part for part in reversed(parts) if (relation := self._meanings.relation(fact, part))}
+        relation = "same" if "same" in found else "replaces" if found else None
+        return relation, found.get(relation, "") if relation else ""
 
-    def _similarity(self, index: int, entry: _Entry) -> float:
-        vector = self._vector(index)
-        if vector is None or entry.vector is None or vector.shape != entry.vector.shape:
-            return 0.0
-        return float(np.dot(vector, entry.vector))
+
+def _without(text: str, part: str, new: str = "") -> str:
+    """A memory's text without one of its statements, or with another in its place; empty where nothing is left."""
+    return " ".join(said for one in sentences(text) if (said := new if one == part else one))
 
 
 def _parts(text: str) -> list[str]:
@@ -236,24 +276,23 @@ def _with_rest(new: str, old: str) -> str:
     parts = _parts(old)
     if len(parts) < 2:
         return new
-    kept = [part for part in parts if not _relation_of_parts(profile(new), profile(part))]
+    kept = [part for part in parts if _relation(new, part) in (None, "open")]
     if len(kept) == len(parts):
         return new
     joined = " ".join([new if new.endswith((".", "!", "。")) else f"{new}.", *kept])
     return joined if kept and len(joined) <= _LONGEST else new
 
 
-def _relation_of_parts(new: Profile, old: Profile) -> bool:
-    return _relation(new.text, old.text, 0.0) is not None
+def _relation(new: str, old: str) -> Relation | Literal["open"] | None:
+    """How a fact stands to what is there: the same, the same and more, in its place, or None for beside it.
 
-
-def _relation(new: str, old: str, similarity: float) -> Relation | None:
-    """How a fact stands to what is there: the same, the same and more, in its place, or None for beside it."""
+    `open` where rules tell nothing.
+    """
     fact, memory = profile(new), profile(old)
     if fact.plain == memory.plain:
         return "same"
     if not same_subject(fact, memory):
-        return None
+        return "open"
     by_claims = _by_claims(fact, memory, new, old)
     if by_claims != "open":
         return by_claims
@@ -262,11 +301,7 @@ def _relation(new: str, old: str, similarity: float) -> Relation | None:
         return "same"
     if denies(fact, memory) or switches(fact, memory) or moved_on(fact, memory):
         return "replaces"
-    if similarity >= _NEAR and figures and fact.negated == memory.negated and fact.names == memory.names:
-        together = fact.words | memory.words
-        if together and len(fact.words & memory.words) / len(together) >= _OVERLAP:
-            return "same" if fact.words <= memory.words else "more" if memory.words <= fact.words else None
-    return None
+    return None if fact.claims and memory.claims else "open"
 
 
 def _by_claims(fact: Profile, memory: Profile, new: str, old: str) -> Relation | Literal["open"] | None:

@@ -1,17 +1,18 @@
-"""A generator that needs no model and no network: rules per language, and the embedder for custom topics."""
+"""A generator that needs no model and no network: a trained judge tells what is worth keeping, rules do the rest."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from numpy import float32
 from numpy.typing import NDArray
 
 from adk_memorybank.generation import dates, merging
-from adk_memorybank.generation.attributes import stands_alone
+from adk_memorybank.generation.attributes import profile, undated
+from adk_memorybank.generation.correcting import corrected
 from adk_memorybank.generation.fields import fields_of
 from adk_memorybank.generation.generator import (
     ConsolidationRequest,
@@ -19,47 +20,54 @@ from adk_memorybank.generation.generator import (
     ExtractedFact,
     Extraction,
     ExtractionRequest,
-    Turn,
 )
-from adk_memorybank.generation.instructions import instruction, is_dismissal
+from adk_memorybank.generation.judge import Judgement, judge
 from adk_memorybank.generation.labels import EXPLICIT, Measure, managed
-from adk_memorybank.generation.lexicon import Language, language
+from adk_memorybank.generation.lexicon import language
+from adk_memorybank.generation.meaning import Meanings
 from adk_memorybank.generation.perspective import third_person
 from adk_memorybank.generation.secrets import Kind as Secret
-from adk_memorybank.generation.secrets import announces_secret, kinds_in
-from adk_memorybank.generation.sentences import before_question, compound, parted, sentences, stripped, unquoted
 from adk_memorybank.generation.slots import Said, fill
-from adk_memorybank.generation.statements import Kind, is_concrete, is_question, kind
 from adk_memorybank.generation.topics import may_be_kept
-from adk_memorybank.generation.words import detect
+from adk_memorybank.generation.utterances import LONGEST_FACT, Utterance, capped, utterances
 
 _logger = logging.getLogger("google_adk.adk_memorybank.generation.offline")
 
 Embed = Callable[[Sequence[str]], Awaitable[NDArray[float32]]]
 
-LONGEST_FACT = 500
 _BREATH = 4
+_WORTH = 0.2
+_WORTH_AT_LEAST = 0.15
+"""Where a custom topic fits, which may ask for what is worth nothing otherwise, or a rule finds an attribute."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Statement:
-    """A sentence that passed the rules, before its topics are known."""
+class _Heard:
+    """An utterance that may become a fact.
 
+    Attributes:
+        row: its row in the judgement.
+        text: what it says after corrections.
+        turns: its own, and those that corrected it.
+    """
+
+    utterance: Utterance
+    row: int
     text: str
-    turn: int
-    code: str
-    kind: Kind
-    concrete: bool
-    explicit: bool = False
+    turns: tuple[int, ...]
     forget: bool = False
+
+    @property
+    def corrected(self) -> bool:
+        return len(self.turns) > 1
 
 
 class OfflineGenerator:
     """Keeps what the user states, in the user's words, and merges it by subject and attribute.
 
     Args:
-        embed: gives one unit vector per text. It is called at most once per extraction, and only where custom topics
-            or examples have to be compared with.
+        embed: gives one unit vector per text; that of the local embedder, which `judge` was trained on. It is called
+            at most once per extraction, and once per consolidation.
     """
 
     name = "offline"
@@ -70,132 +78,147 @@ class OfflineGenerator:
 
     async def extract(self, request: ExtractionRequest) -> Extraction:
         """The statements of the user's new turns that fit a topic, and the fields of profiles that rules can fill."""
-        found: list[_Statement] = []
         asking = [*request.topics, *fields_of(request.schemas).values()]
         welcome = frozenset[Secret]().union(*(one.secrets_asked for one in asking))
+        said: list[Utterance] = []
         for index, turn in enumerate(request.turns):
-            if turn.new and turn.role == "user":
-                found += await _statements(index, turn, welcome)
-        said = [Said(one.text, one.turn, one.code, forget=one.forget) for one in found]
-        values, notes = fill(request, said) if request.schemas else ([], [])
-        names = frozenset(topic.name for topic in request.topics)
-        if EXPLICIT not in names:
-            found = [statement for statement in found if not statement.forget]
-        if not found or not names:
-            return Extraction([], notes, values)
+            if turn.role == "user":
+                said += await utterances(index, turn, welcome)
+        if not any(request.turns[one.turn].new for one in said):
+            return Extraction()
         measure = Measure(request.topics, request.examples)
-        vectors = None
-        if measure.texts and any(not statement.forget for statement in found):
-            vectors = await self._embed([*(statement.text for statement in found), *measure.texts])
+        vectors = await self._embed([*(one.text for one in said), *measure.texts])
+        judgement = judge(vectors[: len(said)])
+        heard = _heard(said, judgement, request)
+        values, notes = fill(request, [_for_fields(one) for one in heard]) if request.schemas else ([], [])
         facts: list[ExtractedFact] = []
-        for number, statement in enumerate(found):
+        for number, one in enumerate(heard):
             if number % _BREATH == _BREATH - 1:
                 await asyncio.sleep(0)
-            if statement.forget:
-                time = request.turns[statement.turn].time
-                facts.append(ExtractedFact(statement.text, (EXPLICIT,), (statement.turn,), time, forget=True))
-                continue
-            rows = (vectors[number], vectors[len(found) :]) if vectors is not None else None
-            fact = _fact(statement, request, names, measure, rows)
+            fact = _fact(one, request, judgement, measure, vectors[one.row], vectors[len(said) :])
             if fact:
                 facts.append(fact)
-        _logger.debug("%d statements, %d facts", len(found), len(facts))
-        return Extraction(facts, notes, values)
+        _logger.debug("%d utterances, %d facts", len(said), len(facts))
+        return Extraction(_together(facts), notes, values)
 
     async def consolidate(self, request: ConsolidationRequest) -> list[Decision]:
         """What becomes of the memories; see `adk_memorybank.generation.merging`."""
-        return await merging.consolidate(request)
+        texts = merging.texts_of(request)
+        return await merging.consolidate(request, Meanings(texts, await self._embed([undated(text) for text in texts])))
+
+
+def _heard(said: Sequence[Utterance], judgement: Judgement, request: ExtractionRequest) -> list[_Heard]:
+    """What of the new turns may become facts: what is meant, and as it was meant in the end."""
+    heard: list[_Heard] = []
+    session, playing, quoting = "", False, -1
+    for row, one in enumerate(said):
+        turn = request.turns[one.turn]
+        if turn.session_id != session:
+            session, playing = turn.session_id, False
+        asked = one.explicit or one.forget
+        act = None if asked else judgement.act(row)
+        if act == "play":
+            playing = True
+        elif act == "over":
+            playing = False
+        elif act == "quote":
+            quoting = one.turn
+        elif act == "hide":
+            _take_back(heard, one)
+        elif act == "correct" and heard:
+            _put_right(heard, one, row)
+        elif not (asked or one.states or act == "forget") or (playing and not asked) or quoting == one.turn:
+            continue
+        else:
+            heard.append(_Heard(one, row, one.text, (one.turn,), one.forget or act == "forget"))
+    return [one for one in heard if request.turns[one.turns[-1]].new]
+
+
+def _take_back(heard: list[_Heard], hiding: Utterance) -> None:
+    """What is said with the wish that it be not kept: in the same turn, or else just before."""
+    last = heard[-1].utterance.turn if heard else -1
+    if hiding.turn - last <= _BEFORE:
+        while heard and heard[-1].utterance.turn == last and not heard[-1].forget:
+            heard.pop()
+
+
+def _put_right(heard: list[_Heard], fragment: Utterance, row: int) -> None:
+    """The latest statement that has what the fragment gives anew."""
+    for place in range(len(heard) - 1, -1, -1):
+        one = heard[place]
+        text = None if one.forget else corrected(one.text, fragment.text, language(one.utterance.code))
+        if text is not None:
+            heard[place] = replace(one, text=text, turns=(*one.turns, fragment.turn))
+            return
+    if fragment.states:
+        heard.append(_Heard(fragment, row, fragment.text, (fragment.turn,)))
+
+
+_BEFORE = 2
+"""Turns, the agent's with them, that a wish not to keep something reaches back."""
+
+
+def _for_fields(one: _Heard) -> Said:
+    return Said(one.text, one.turns[-1], one.utterance.code, forget=one.forget)
 
 
 def _fact(
-    statement: _Statement,
+    one: _Heard,
     request: ExtractionRequest,
-    names: frozenset[str],
+    judgement: Judgement,
     measure: Measure,
-    rows: tuple[NDArray[float32], NDArray[float32]] | None,
+    vector: NDArray[float32],
+    shown: NDArray[float32],
 ) -> ExtractedFact | None:
-    """The fact that a statement becomes; None where it fits no topic."""
-    lexicon = language(statement.code)
-    time = request.turns[statement.turn].time
-    text = dates.resolve(statement.text, time, statement.code)
+    """The fact that an utterance becomes; None where it fits no topic."""
+    code = one.utterance.code
+    turns = tuple(dict.fromkeys(turn for turn in one.turns if request.turns[turn].new))
+    first, time = (request.turns[turn].time for turn in (one.turns[0], one.turns[-1]))
+    names = frozenset(topic.name for topic in request.topics)
+    if one.forget:
+        return ExtractedFact(one.text, (EXPLICIT,), turns, time, forget=True) if EXPLICIT in names else None
+    explicit, worth = one.utterance.explicit, judgement.worth[one.row]
     fits: set[str] = set()
-    if rows is not None:
-        if not statement.explicit and measure.is_refused(*rows):
+    if measure.texts:
+        if not explicit and measure.is_refused(vector, shown):
             return None
-        fits |= measure.fits(statement.text, *rows, lexicon)
-    if statement.explicit and EXPLICIT in names:
+        fits |= measure.shown(vector, shown)
+        if explicit or worth >= _WORTH_AT_LEAST:
+            fits |= measure.fits(one.text, vector, shown, language(code))
+    if explicit and EXPLICIT in names:
         fits.add(EXPLICIT)
-    if statement.kind == "personal" or statement.concrete or fits:
-        dated = text != statement.text
-        if statement.kind == "personal" or statement.concrete:
-            fits |= managed(statement.text, statement.kind, lexicon, names, dated=dated)
+    claims = profile(one.text).claims
+    if explicit or one.corrected or worth >= (_WORTH_AT_LEAST if claims else _WORTH):
+        fits |= managed(claims, judgement.topics[one.row], names)
+    text, was = (dates.resolve(said, first, code) for said in (one.text, one.utterance.text))
     if not fits or not may_be_kept(text, fits, request.topics):
         return None
     if request.third_person:
-        text = third_person(text, statement.code)
+        text, was = (third_person(said, code) for said in (text, was))
     ordered = tuple(topic.name for topic in request.topics if topic.name in fits)
-    return ExtractedFact(_capped(text), ordered, (statement.turn,), time, explicit=statement.explicit)
+    alone = bool(claims) or judgement.is_news(one.row)
+    return ExtractedFact(
+        capped(text), ordered, turns, time, explicit=explicit, alone=alone, corrects=was if one.corrected else ""
+    )
 
 
-async def _statements(index: int, turn: Turn, welcome: frozenset[Secret]) -> list[_Statement]:
-    """What one turn of the user states, in order.
+def _together(facts: Sequence[ExtractedFact]) -> list[ExtractedFact]:
+    """What was told in one turn becomes one fact: its sentences lean on each other.
 
-    Args:
-        welcome: the kinds of secrets that some topic or field asks for; a sentence with another is passed over.
+    What has an attribute of its own, or was asked to be remembered or forgotten, stays by itself, for it is to be
+    found, changed and forgotten by itself.
     """
-    text = unquoted(turn.text)
-    turn_code = detect(text)
-    found: list[_Statement] = []
-    seen: set[str] = set()
-    secret_follows = False
-    for number, sentence in enumerate(sentences(text)):
-        if number % _BREATH == _BREATH - 1:
-            await asyncio.sleep(0)
-        hidden, secret_follows = secret_follows, announces_secret(sentence)
-        if hidden or secret_follows or kinds_in(sentence) - welcome:
-            continue
-        code = detect(sentence, turn_code)
-        lexicon = language(code)
-        asked = instruction(sentence, lexicon) or instruction(stripped(sentence, lexicon), lexicon)
-        if asked and asked.kind == "ignore" and not asked.what:
-            return [statement for statement in found if statement.forget]
-        if asked and asked.kind != "remember":
-            if asked.what:
-                what, after = parted(asked.what, lexicon)
-                if after and is_dismissal(what):
-                    if kind(after, lexicon) == "personal":
-                        found.append(_Statement(after, index, code, "personal", True))
-                    continue
-                found.append(_Statement(_capped(what), index, code, "personal", False, forget=True))
-                if after and kind(after, lexicon) == "personal":
-                    found.append(_Statement(after, index, code, "personal", True))
-            elif found and not found[-1].forget:
-                found.pop()
-            continue
-        if asked:
-            found.append(_Statement(asked.what, index, code, "personal", True, explicit=True))
-            continue
-        if lexicon.material.search(sentence):
-            break
-        for statement in _stated(sentence, lexicon):
-            of = kind(statement, lexicon)
-            if of is None or statement in seen or kinds_in(statement) - welcome:
-                continue
-            seen.add(statement)
-            concrete = of == "personal" or is_concrete(statement, lexicon)
-            found.append(_Statement(statement, index, code, of, concrete))
+    found: list[ExtractedFact] = []
+    telling = -1
+    for fact in facts:
+        last = found[telling] if telling >= 0 else None
+        text = f"{last.fact} {fact.fact}" if last and last.turns == fact.turns else ""
+        if fact.explicit or fact.forget or fact.alone or fact.corrects:
+            found.append(fact)
+        elif last and text and len(text) <= LONGEST_FACT:
+            topics = tuple(dict.fromkeys((*last.topics, *fact.topics)))
+            found[telling] = replace(last, fact=text, topics=topics)
+        else:
+            found.append(fact)
+            telling = len(found) - 1
     return found
-
-
-def _stated(sentence: str, lexicon: Language) -> list[str]:
-    """The parts of a sentence that can be facts of their own."""
-    sentence = stripped(sentence.rstrip(" :："), lexicon)
-    if is_question(sentence, lexicon):
-        sentence = before_question(sentence, lexicon)
-        if not sentence:
-            return []
-    return compound(sentence, lexicon, lambda part: stands_alone(part, lexicon))
-
-
-def _capped(text: str) -> str:
-    return text if len(text) <= LONGEST_FACT else f"{text[: LONGEST_FACT - 1].rstrip()}…"

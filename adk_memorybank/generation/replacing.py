@@ -32,7 +32,7 @@ def takes_place(fact: Profile, memory: Profile, mine: Claim, other: Claim) -> bo
     """Whether a claim of a fact takes the place of the same attribute's claim in a memory."""
     if not (mine.firm and other.firm) or fact.additive or memory.additive or memory.negated != other.ended:
         return False
-    if other.rest or not _alone(fact, memory, other) or _passing(fact) or _passing(memory):
+    if other.rest or not _alone(fact, memory, other) or passing(fact) or passing(memory):
         return False
     if mine.ended:
         return _ends(mine, other)
@@ -57,8 +57,8 @@ def denies(fact: Profile, memory: Profile) -> bool:
         and fact.numbers == memory.numbers
         and not words.PARTLY.search(fact.text)
         and not words.PARTLY.search(memory.text)
-        and not _passing(fact)
-        and not _passing(memory)
+        and not passing(fact)
+        and not passing(memory)
     )
 
 
@@ -66,7 +66,7 @@ def switches(fact: Profile, memory: Profile) -> bool:
     """Whether a switch from one thing to another leaves what the memory says, and the memory says only that."""
     if not fact.left or memory.left or memory.negated or fact.negated or not fact.switched:
         return False
-    return fact.left <= memory.words and memory.words - fact.left <= words.USES and not _passing(memory)
+    return fact.left <= memory.words and memory.words - fact.left <= words.USES and not passing(memory)
 
 
 def moved_on(fact: Profile, memory: Profile) -> bool:
@@ -91,7 +91,8 @@ def _alone(fact: Profile, memory: Profile, other: Claim) -> bool:
     return all(claim.attribute == other.attribute or claim.attribute in spoken for claim in memory.claims)
 
 
-def _passing(said: Profile) -> bool:
+def passing(said: Profile) -> bool:
+    """Whether a statement holds for a time only, or not yet."""
     return bool(words.PASSING.search(said.plain if said.code == "en" else said.text.casefold()))
 
 

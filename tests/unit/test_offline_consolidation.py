@@ -8,11 +8,10 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
-from numpy import float32
-from numpy.typing import NDArray
 
 from adk_memorybank.generation.generator import Candidate, ConsolidationRequest, Decision, ExtractedFact
 from adk_memorybank.generation.offline import OfflineGenerator
+from adk_memorybank.retrieval.embedders import LocalEmbedder
 
 NOW = datetime(2023, 5, 8, tzinfo=UTC)
 TOPIC = ("USER_PERSONAL_INFO",)
@@ -26,20 +25,15 @@ def forget(text: str, days: int = 1) -> ExtractedFact:
     return said(text, days, forget=True)
 
 
-async def _no_vectors(texts: Sequence[str]) -> NDArray[float32]:
-    raise AssertionError(texts)
-
-
 def consolidate(facts: Sequence[str | ExtractedFact], memories: Sequence[str | Candidate]) -> list[Decision]:
-    """All memories are proposed for all facts, and all are equally near: nearness must not decide."""
-    vector = np.ones(1, dtype=np.float32)
+    """All memories are proposed for all facts."""
     request = ConsolidationRequest(
         [said(fact) if isinstance(fact, str) else fact for fact in facts],
-        [Candidate(memory, TOPIC, NOW, (), vector * 0.5) if isinstance(memory, str) else memory for memory in memories],
+        [Candidate(memory, TOPIC, NOW) if isinstance(memory, str) else memory for memory in memories],
         [list(range(len(memories)))] * len(facts),
         np.ones((len(facts), 1), dtype=np.float32),
     )
-    return asyncio.run(OfflineGenerator(_no_vectors).consolidate(request))
+    return asyncio.run(OfflineGenerator(LocalEmbedder().embed).consolidate(request))
 
 
 def short(decisions: Sequence[Decision]) -> list[tuple[str, int | None, bool]]:
@@ -217,5 +211,5 @@ def test_what_was_said_after_the_request_stays() -> None:
 
 def test_indices_out_of_range_are_passed_over() -> None:
     request = ConsolidationRequest([said("I like tea")], [], [[5]], np.ones((1, 1), dtype=np.float32))
-    (decision,) = asyncio.run(OfflineGenerator(_no_vectors).consolidate(request))
+    (decision,) = asyncio.run(OfflineGenerator(LocalEmbedder().embed).consolidate(request))
     assert decision.action == "create"

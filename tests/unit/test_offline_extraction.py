@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
-import numpy as np
 import pytest
 from numpy import float32
 from numpy.typing import NDArray
@@ -14,25 +13,21 @@ from numpy.typing import NDArray
 from adk_memorybank.generation.generator import ExtractedFact, ExtractionRequest, Turn
 from adk_memorybank.generation.offline import LONGEST_FACT, OfflineGenerator
 from adk_memorybank.generation.topics import DEFAULT_TOPICS, Example, Topic
+from adk_memorybank.retrieval.embedders import LocalEmbedder
 
 MONDAY = datetime(2023, 5, 8, 13, tzinfo=UTC)
 EXPLICIT = "EXPLICIT_INSTRUCTIONS"
 
 
 class Embedder:
-    """Counts its calls; words hashed into a vector, so that the same words are near."""
+    """The local embedder; counts its calls."""
 
     def __init__(self) -> None:
         self.calls: list[int] = []
 
     async def __call__(self, texts: Sequence[str]) -> NDArray[float32]:
         self.calls.append(len(texts))
-        rows = np.zeros((len(texts), 128), dtype=np.float32)
-        for row, text in zip(rows, texts, strict=True):
-            for word in text.casefold().strip(".!").split():
-                row[sum(word.encode()) % 128] += 1
-        norms = np.linalg.norm(rows, axis=1, keepdims=True)
-        return (rows / np.where(norms == 0, 1, norms)).astype(np.float32)
+        return await LocalEmbedder().embed(texts)
 
 
 def extract(
@@ -214,7 +209,7 @@ COLD = Example(
     turns=[("model", "How was it?"), ("user", "The filter coffee was cold.")],
     facts=[("The user reported that the filter coffee was cold.", ("shop_feedback",))],
 )
-PLEASANTRY = Example(turns=[("user", "I had a very nice cup of tea there.")])
+PLEASANTRY = Example(turns=[("user", "I had a very nice cup of tea with my sister.")])
 
 
 def test_custom_topics_are_told_by_description_and_examples() -> None:
@@ -227,16 +222,21 @@ def test_custom_topics_are_told_by_description_and_examples() -> None:
 
 
 def test_an_example_without_facts_speaks_against() -> None:
-    said = "I had a very nice cup of tea there."
+    said = "I had a lovely cup of tea with my sister."
     assert facts(said)
     assert extract(said, examples=[PLEASANTRY]) == []
 
 
-def test_nothing_is_embedded_where_nothing_is_left_or_compared() -> None:
+def test_nothing_is_embedded_where_nothing_is_said() -> None:
     embedder = Embedder()
-    extract("Thanks!", topics=[FEEDBACK], examples=[COLD], embedder=embedder)
-    extract("I live in Rome.", embedder=embedder)
+    extract("👍", "```\nx = 1\n```", topics=[FEEDBACK], examples=[COLD], embedder=embedder)
     assert embedder.calls == []
+
+
+def test_all_sentences_are_embedded_in_one_call() -> None:
+    embedder = Embedder()
+    extract("I live in Rome. I like tea.", "My dog is called Rex.", embedder=embedder)
+    assert embedder.calls == [3]
 
 
 def test_facts_never_come_from_the_examples() -> None:

@@ -18,6 +18,7 @@ from adk_memorybank.generation.llm import LlmGenerator
 from adk_memorybank.generation.offline import OfflineGenerator
 from adk_memorybank.generation.topics import DEFAULT_TOPICS
 from adk_memorybank.generation.values import Misfit, same_value
+from adk_memorybank.retrieval.embedders import LocalEmbedder
 from adk_memorybank.schemas import SchemaConfig
 from adk_memorybank.testing import HashEmbedder, ScriptedLlm
 
@@ -413,7 +414,7 @@ async def test_rules_fill_in_what_they_understand(text: str, found: dict[str, An
         "birthday": {"type": "string", "format": "date"},
     }
     config = SchemaConfig.model_validate({"id": "s", "schema": {"properties": properties}})
-    offline = OfflineGenerator(HashEmbedder().embed)
+    offline = OfflineGenerator(LocalEmbedder().embed)
     given = request(text, config=config)
     extraction = await offline.extract(given)
     checked = profiles.check(extraction.values, fields_of([config]), given.turns, [])
@@ -429,5 +430,5 @@ async def test_rules_forget_a_field_that_is_named(text: str, fields: list[str]) 
     config = SchemaConfig.model_validate(
         {"id": "s", "schema": {"properties": {"name": {"type": "string"}, "mood": {}}}}
     )
-    extraction = await OfflineGenerator(HashEmbedder().embed).extract(request(text, config=config))
+    extraction = await OfflineGenerator(LocalEmbedder().embed).extract(request(text, config=config))
     assert [one.field for one in extraction.values if one.forget] == fields

@@ -40,7 +40,6 @@ LANGUAGE = Language(
         "das ist"
     ),
     first_person=pattern(r"\b(?:ich|mich|mir|mein(?:e[nmrs]?)?|wir|uns|unser(?:e[nmrs]?)?)\b"),
-    second_person=pattern(r"\b(?:du|dich|dir|dein(?:e[nmrs]?)?|euch|euer)\b"),
     question=pattern(
         r"^(?:und |aber )?(?:was|wer|wen|wem|wo|wohin|woher|wann|warum|wieso|weshalb|wie|welche[rsnm]?|wie "
         r"viele?)\b(?! ich )",
@@ -100,12 +99,6 @@ LANGUAGE = Language(
         r"\b(?:mag|mögen|liebe|hasse|bevorzug\w+|lieblings\w+|gerne?|lieber|am liebsten|kann .{1,30} nicht (?:leiden"
         r"|ausstehen)|fan von|begeistert|immer|normalerweise|meistens|nie|vermeide|vegetarier(?:in)?|"
         r"veganer(?:in)?|vegan|vegetarisch|allergisch|benutze hauptsächlich|gefällt mir|schmeckt mir)\b"
-    ),
-    event=pattern(
-        r"\b(?:habe|haben|bin|sind|wurde) .{0,80}\b(?:ge\w+(?:t|en)|\w+iert|be\w+(?:t|en)|ver\w+(?:t|en)|ent\w+(?:t"
-        r"|en))\b|\b(?:gestern|morgen|heute|vor|letzte[nrs]?|nächste[nrs]?|gebucht|entschieden|beschlossen|termin"
-        r"|flug|reise|besprechung|"
-        r"frist|werde|war|ging|kaufte|begann|fahre|fliege)\b"
     ),
     negation=pattern(r"\b(?:nicht|kein\w*|nie|niemals|ohne|aufgehört|hasse)\b"),
     change=pattern(

@@ -84,7 +84,6 @@ LANGUAGE = Language(
         r" wait|trying|thinking|took|made|visited|met|saw|attended|decided|promised|booked|committed|committing|signed|"
         r"joined|finished|learned|hoping|wanna|love|loving|hate|enjoying|feeling|switch(?:ed|ing)|will|want)\b",
     ),
-    second_person=pattern(r"\b(?:you|your|yours|you're|you’re|you've|you’ve|you'll|u|ur|yourself)\b"),
     question=pattern(
         r"^(?:and |but |so |or )?(?:what|who|whom|whose|where|why|how|which|when)(?:'s|’s|'re|'d|'ve)? (?:is|are|do"
         r"|did|does|was"
@@ -238,21 +237,6 @@ LANGUAGE = Language(
         r"|obsessed|addicted|"
         r"mainly use|mostly use|only use|go-to|appeals|don't eat|don’t eat|do not eat|don't drink|don't mind|hobby"
         r"|hobbies)\b(?! to (?:have|be) (?:a|an)\b)",
-    ),
-    event=pattern(
-        r"\b(?:booked|reserved|ordered|bought|decided|chose|chosen|agreed|finished|completed|signed|planned?"
-        r"|planning|going to|gonna|"
-        r"will|'ll|’ll|scheduled|appointment|flight|trip|meeting|deadline|start(?:ed|ing)?|went|visited|met|moved"
-        r"|moving|got|won|lost|quit|joined|"
-        r"attended|passed|failed|launched|opened|closed|fixed|solved|confirmed|cancell?ed|postponed|switched"
-        r"|committed|promised|"
-        r"accepted|applied|graduated|married|engaged|born|died|arrived|left|leaving|leave|came|took|made|saw|made"
-        r"|tried|learned|learnt|had|"
-        r"did|received|sold|built|created|wrote|painted|ran|reached|turned|became|found|celebrated|hosted|organi[sz]ed|"
-        r"ago|yesterday|tomorrow|last|next|tonight|this (?:week|month|year|weekend|morning|afternoon))\b",
-        r"\b\d{4}-\d{2}-\d{2}\b",
-        r"\b(?!called\b|named\b|need\b|based\b|used\b|tired\b|indeed\b|married\b|interested\b|supposed\b|allowed\b"
-        r"|bored\b)[a-z]{3,}ed\b",
     ),
     negation=pattern(
         r"\b(?:not|no longer|never|don't|don’t|dont|doesn't|doesn’t|didn't|isn't|isn’t|aren't|wasn't|can't|can’t"

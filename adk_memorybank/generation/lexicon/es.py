@@ -48,8 +48,6 @@ LANGUAGE = Language(
         r"|iba|era|tenía|vamos)\b",
         r"\b\w{2,}(?:é|í|aré|eré|iré|amos|emos|imos|aba|ábamos)\b",
     ),
-    second_person=pattern(
-        r"\b(?:tú|ti|te|tu|tus|tuyo|eres|estás|tienes|puedes|quieres|has|usted|vosotros|vuestr[oa])\b"),
     question=pattern(r"^¿", r"^(?:qué|quién|dónde|cuándo|por qué|cómo|cuál|cuáles|cuánt[oa]s?)\b",
         r"^(?:me )?(?:sabes|puedes|podrías|conoces|tienes|quieres) ",
         r"^me preguntaba\b"),
@@ -103,11 +101,6 @@ LANGUAGE = Language(
         r"\b(?:me (?:gusta|gustan|encanta|encantan|gustaba)|amo|adoro|odio|detesto|prefier\w+|favorit[oa]s?"
         r"|preferid[oa]s?|no soporto|aficionad[oa]|siempre|suelo|normalmente|nunca|evito|"
         r"vegetarian[oa]|vegan[oa]|alérgic[oa]|uso principalmente)\b"
-    ),
-    event=pattern(
-        r"\b(?:he|hemos|me he) \w+(?:ado|ido|to|cho)\b|\b(?:ayer|mañana|hoy|hace|pasad[oa]|próxim[oa]|reservé"
-        r"|reservado|decidí|decidido|cita|vuelo|viaje|reunión|plazo|fui|hice|compré|empecé|"
-        r"empiezo|voy a|vamos a)\b|\b\w{2,}(?:é|í|amos)\b"
     ),
     negation=pattern(r"\b(?:no|nunca|jamás|sin|dejé de|he dejado|odio|detesto)\b"),
     change=pattern(

@@ -40,7 +40,6 @@ LANGUAGE = Language(
         "désolé désolée pardon compris bravo félicitations c'est très bon bonne nuit journée chance idée tout entendu"
     ),
     first_person=pattern(r"\b(?:je|moi|me|mon|ma|mes|nous|notre|nos|on)\b|\b(?:j|m)['’]"),
-    second_person=pattern(r"\b(?:tu|toi|te|ton|ta|tes|vous|votre|vos)\b|\bt['’]"),
     question=pattern(
         r"^(?:est-ce|qu['’]est-ce|qu['’]|que |quoi|qui est|où (?:est|sont|se|peut|puis|trouver)|quand est|pourquoi"
         r"|comment|quel(?:le)?s?|combien)\b",
@@ -104,12 +103,6 @@ LANGUAGE = Language(
         r"\b(?:aim(?:e|ais|ons)|adore|déteste|hais|préfèr\w+|préférée?s?|ne supporte pas|passionnée?|toujours"
         r"|d['’]habitude|jamais|évite|végétarien(?:ne)?|végane?|allergique|fan de|plutôt|"
         r"utilise principalement)\b"
-    ),
-    event=pattern(
-        r"\bj['’]ai (?:\w+ )?\w+(?:é|i|u|is|it)\b|\b(?:je (?:me )?suis|nous (?:avons|sommes)|on a) (?:\w+ "
-        r")?\w+(?:ée?s?|ie?s?|ue?s?)\b|\b(?:hier|demain|ce soir|il y a|derni(?:er|ère)|prochaine?|réservé|décidé"
-        r"|rendez-vous|vol|voyage|"
-        r"réunion|échéance|je vais|je pars|nous partons)\b"
     ),
     negation=pattern(r"\b(?:ne|pas|plus|jamais|sans|arrêté|déteste|hais)\b|\bn['’]"),
     change=pattern(

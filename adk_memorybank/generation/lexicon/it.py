@@ -54,7 +54,6 @@ LANGUAGE = Language(
         r"|conosco|seguo|tengo)\b",
         r"\b\w{2,}(?:avo|evo|ivo|erò|irò|iamo|eremo|iremo|isco)\b",
     ),
-    second_person=pattern(r"\b(?:tu|ti|te|tuo|tua|tuoi|tue|sei|hai|puoi|vuoi|voi|vostr[oaie])\b"),
     question=pattern(
         r"^(?:e |ma )?(?:chi|che cosa|cosa|dove|quando|perché|come|quale|quali|quanto|quanti|quante|quanta)\b(?! "
         r"(?:ho|ero|sono|vado|vivevo|posso)\b)"
@@ -122,11 +121,6 @@ LANGUAGE = Language(
         r"\b(?:mi (?:piace|piacciono|piaceva)|non mi (?:piace|piacciono)|amo|adoro|odio|detesto|preferisco"
         r"|preferit[oaie]|non sopporto|appassionat[oa]|sempre|di solito|mai|"
         r"evito|vegetarian[oa]|vegan[oa]|allergic[oa]|uso principalmente|piuttosto)\b"
-    ),
-    event=pattern(
-        r"\b(?:ho|abbiamo|sono|siamo|mi sono|ci siamo) \w+(?:t[oaie]|s[oaie])\b|\b(?:ieri|domani|oggi|stasera|fa"
-        r"|scors[oa]|prossim[oa]|prenotat[oa]|deciso|appuntamento|volo|viaggio|"
-        r"riunione|scadenza|parto|partirò|inizio|inizierò|comprato)\b"
     ),
     negation=pattern(r"\b(?:non|mai|più|nessun[oa]?|senza|smesso|odio|detesto)\b"),
     change=pattern(

@@ -100,7 +100,6 @@ class Language:
         openers: greeting or filler before the statement proper, matched at its start.
         small_talk: words of politeness and of applause; a sentence of nothing else is dropped.
         first_person: speaks of the speaker.
-        second_person: speaks to the listener.
         question: opens a question, also without its mark.
         request: opens an order to the agent.
         unreal: hypotheses and make-believe in one sentence.
@@ -113,7 +112,6 @@ class Language:
         forget_all: of such a `what`: everything.
         ignore: asks not to remember; `what` where it is named.
         likes: says a like or dislike, a habit or a preference.
-        event: says that something happened, was decided or is planned.
         negation: turns a statement into its contrary.
         change: words that only say that something is new or over.
         additive: says that the new value stands beside the old one.
@@ -129,7 +127,6 @@ class Language:
     openers: re.Pattern[str] = NEVER
     small_talk: frozenset[str] = frozenset()
     first_person: re.Pattern[str] = NEVER
-    second_person: re.Pattern[str] = NEVER
     question: re.Pattern[str] = NEVER
     request: re.Pattern[str] = NEVER
     unreal: re.Pattern[str] = NEVER
@@ -142,7 +139,6 @@ class Language:
     forget_all: re.Pattern[str] = NEVER
     ignore: re.Pattern[str] = NEVER
     likes: re.Pattern[str] = NEVER
-    event: re.Pattern[str] = NEVER
     negation: re.Pattern[str] = NEVER
     change: re.Pattern[str] = NEVER
     additive: re.Pattern[str] = NEVER

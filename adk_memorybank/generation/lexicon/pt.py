@@ -43,7 +43,6 @@ LANGUAGE = Language(
         r"fui|fiz|tive|estive|disse|vim|pude|costumo|sofro|evito|detesto|conheço|sigo|preciso|ia|era|tinha|vamos)\b",
         r"\b\w{2,}(?:ei|arei|erei|irei|amos|emos|imos|ámos)\b",
     ),
-    second_person=pattern(r"\b(?:tu|ti|te|teu|tua|teus|tuas|você|vocês|és|estás|tens|podes|queres)\b"),
     question=pattern(
         r"^(?:o que|que horas|quem|onde fica|onde está|quando é|por que|porque é que|como (?:é|está|faço|se|posso"
         r"|vai)|qual|quais|quant[oa]s?)\b",
@@ -105,10 +104,6 @@ LANGUAGE = Language(
     likes=pattern(
         r"\b(?:gosto|gostava|adoro|amo|odeio|detesto|prefir\w+|prefere\w*|favorit[oa]s?|preferid[oa]s?|não suporto|apaixonad[oa]"
         r"|sempre|costumo|normalmente|nunca|evito|vegetarian[oa]|vegan[oa]|alérgic[oa]|uso principalmente)\b"
-    ),
-    event=pattern(
-        r"\b(?:ontem|amanhã|hoje|atrás|há|passad[oa]|próxim[oa]|reservei|decidi|decidimos|consulta|voo|viagem"
-        r"|reunião|prazo|fui|fiz|comprei|comecei|começo|vou|vamos)\b|\b\w{2,}(?:ei|amos|ámos)\b"
     ),
     negation=pattern(r"\b(?:não|nunca|jamais|sem|parei de|deixei de|odeio|detesto)\b"),
     change=pattern(

@@ -66,6 +66,15 @@ PASSING = re.compile(
 )
 """Says that something holds for a time, under a condition, or held once."""
 
+NOT_YET = re.compile(
+    r"\b(?:going to|gonna|will|planning to|next (?:week|month|year|summer|winter|spring|autumn|fall)|andr\w+"
+    r"|mi trasferi(?:rò|remo)|(?:mese|anno|settimana) prossim[oa]|prossim[oa] (?:mese|anno|settimana)|voy a|vamos a"
+    r"|próxim[oa]|que viene|vais|allons|prochaine?|werden?|nächste[nrms]?|vou|que vem)\b"
+    r"|来月|来週|来年|予定|つもり|下个月|下周|明年|打算|准备",
+    re.IGNORECASE,
+)
+"""Says that something will be so, or may."""
+
 PARTLY = re.compile(
     r"(?:\b(?:not|never|no)|n['’]t)\b.{0,20}?\b(?:only|always|just|often|usually|much|too|every|all|entirely|necessarily"
     r"|stop\w*|hate\w*|dislike\w*|quit|without|sure|mind)\b|\b(?:today|tonight|yesterday|tomorrow|this morning)\b"

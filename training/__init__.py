@@ -1,0 +1,1 @@
+"""What the offline generator is trained on, and the training."""
