@@ -18,6 +18,7 @@ from adk_memorybank.events import read_events, read_session
 from adk_memorybank.intake import Intake
 from adk_memorybank.options import GenerationOptions, MemoryOptions, RevisionOptions
 from adk_memorybank.parts import BankParts
+from adk_memorybank.reindexing import Progress
 from adk_memorybank.resources import (
     Call,
     Forgotten,
@@ -346,6 +347,16 @@ class MemoryBank(BankReading):
         if matches is None:
             raise InvalidArgument("give a filter, or filter groups", field="filter")
         return await self._call(self._memories.purge(matches, force=force))
+
+    async def reindex(self, *, embedder: Any = None, progress: Progress | None = None) -> int:
+        """Makes all vectors of the bank anew, as `MemoryBanks.reindex` does, and returns how many.
+
+        Raises:
+            StoreInUse: another process owns the vectors.
+            FailedPrecondition: they are being made anew already.
+            Cancelled: the bank was deleted meanwhile.
+        """
+        return await self._call(self._engine.reindex(self._id, embedder=embedder, progress=progress))
 
     async def forget(self, *, scope: Mapping[str, str]) -> Forgotten:
         """Removes everything about a scope at once: memories, revisions, events, operations and vectors.

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from adk_memorybank.arguments import check_search, matching, valid_types
 from adk_memorybank.engine import Engine
-from adk_memorybank.errors import NotFound
+from adk_memorybank.errors import NotFound, Unavailable
 from adk_memorybank.generation import dates
 from adk_memorybank.generation.words import detect
 from adk_memorybank.memories import Matches, Memories
@@ -29,11 +29,14 @@ from adk_memorybank.resources import (
 from adk_memorybank.retrieval.ranking import Order
 from adk_memorybank.retrieval.search import Search
 from adk_memorybank.storage import records
+from adk_memorybank.storage.collections import CollectionChanged
 
 logger = logging.getLogger("google_adk.adk_memorybank.bank")
 
 T = TypeVar("T")
 
+_SEARCHES = 5
+"""How often a search begins again because the vectors were made anew meanwhile."""
 _RETRIEVED = 3
 """Memories on a page that is retrieved without a query, by default (reference 5.8)."""
 
@@ -186,9 +189,7 @@ class BankReading:
                 said, now = clean_text(query), self._engine.clock.now()
                 dated = dates.resolve(said, now, detect(said))
                 search = Search(query=said, words=dated, top_k=top_k, by=by, now=now, matches=matches)
-                found = await self._engine.searcher.search(
-                    search, bank_id=self._id, scope=valid, embedder=self._parts.embedder
-                )
+                found = await self._search(search, valid)
                 if found is None:
                     await self._tell_empty(valid)
                     return []
@@ -244,6 +245,19 @@ class BankReading:
     async def waiting_scopes(self) -> list[Scope]:
         """The scopes in whose streams events wait for their trigger."""
         return await self._call(self._engine.streams.waiting_scopes(bank_id=self._id))
+
+    async def _search(self, search: Search, scope: Scope) -> list[RetrievedMemory] | None:
+        """What `Searcher.search` finds by the bank's embedder, also where its vectors are made anew meanwhile."""
+        parts = self._parts
+        for _ in range(_SEARCHES):
+            try:
+                return await self._engine.searcher.search(
+                    search, bank_id=self._id, scope=scope, embedder=parts.embedder, collection=parts.collection
+                )
+            except CollectionChanged:
+                if search.by != "words":
+                    parts = await self._engine.newest_parts(self._id)
+        raise Unavailable("the vectors of the bank were made anew each time while it was searched")
 
     async def _tell_empty(self, scope: Scope) -> None:
         """Says once which scopes share a value with an empty one: app names differ between `adk web` and AdkApp."""

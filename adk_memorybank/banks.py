@@ -19,6 +19,7 @@ from adk_memorybank.clock import Clock
 from adk_memorybank.config import ManagedSemanticMemoryConfig, load_config
 from adk_memorybank.engine import Engine
 from adk_memorybank.errors import EngineClosed, FailedPrecondition, InvalidArgument, NotFound
+from adk_memorybank.reindexing import Progress
 from adk_memorybank.resources import (
     MAX_DISPLAY_NAME,
     bank_name,
@@ -156,6 +157,8 @@ class MemoryBanks:
                 await engine.bank_was_deleted(bank_id)
             if row is None:
                 raise NotFound(f"there is no bank {bank_id!r}")
+            if held is not None and held.collection != row.collection:
+                held = await engine.newest_parts(bank_id)
             if held is None or held.row is None or held.row.config != row.config:
                 settings = engine.settings_of(bank_id) or replace(self.settings, bank_id=bank_id, config=None)
                 held = await engine.open_bank(settings, bank="present")
@@ -268,8 +271,16 @@ class MemoryBanks:
 
         await engine.call(delete())
 
-    async def reindex(self, *, name: str, embedder: Any = None) -> int:
-        """Makes all vectors of a bank anew, with another embedder perhaps, and drops those of nothing.
+    async def reindex(self, *, name: str | None = None, embedder: Any = None, progress: Progress | None = None) -> int:
+        """Makes all vectors of a bank anew, or of all banks, with another embedder perhaps, and drops those of nothing.
+
+        Searches and writes go on meanwhile: what served before serves until the new vectors are all there.
+
+        Args:
+            name: None for all banks of the store, one after the other.
+            embedder: a name or an object; None for the one that the bank is open with, or that it is opened with here.
+            progress: called after each piece with how many vectors were made and how many there are to make, of the
+                bank at hand; on the engine's thread, which it must not hold up.
 
         Returns:
             How many were made.
@@ -277,10 +288,17 @@ class MemoryBanks:
         Raises:
             NotFound: there is no such bank.
             StoreInUse: another process owns the vectors.
+            FailedPrecondition: the vectors of the bank are being made anew already.
+            Cancelled: the bank was deleted meanwhile.
         """
-        bank_id = last_segment(name)
         engine = self.engine
-        return await engine.call(engine.reindex(replace(self.settings, bank_id=bank_id, embedder=embedder)))
+        names = [info.name for info in await self.read_all()] if name is None else [name]
+        made = 0
+        for one in names:
+            bank_id = last_segment(one)
+            chosen = self.settings.embedder if embedder is None and engine.parts_now(bank_id) is None else embedder
+            made += await engine.call(engine.reindex(bank_id, embedder=chosen, progress=progress))
+        return made
 
     async def close(self, *, timeout: float = 10.0) -> None:
         """Stops taking work, waits `timeout` seconds for what runs, and leaves the rest durable."""

@@ -14,14 +14,16 @@ from typing import Any, Literal, TypeVar
 
 from adk_memorybank.background import Background
 from adk_memorybank.clock import Clock
-from adk_memorybank.errors import FailedPrecondition, MemoryBankError, NotFound
+from adk_memorybank.config import ManagedSemanticMemoryConfig
+from adk_memorybank.errors import EmbedderMismatch, FailedPrecondition, MemoryBankError, NotFound, Unavailable
 from adk_memorybank.generation.attributes import clear_cache
 from adk_memorybank.operations.calls import CallLog
 from adk_memorybank.operations.queue import Queue, Work
 from adk_memorybank.operations.streams import Streams
 from adk_memorybank.operations.worker import Worker
-from adk_memorybank.parts import BankParts, adopt_bank, open_bank
+from adk_memorybank.parts import BankParts, adopt_bank, choose_embedder, open_bank
 from adk_memorybank.pipeline import Pipeline
+from adk_memorybank.reindexing import Progress, Reindexing, remove_noted
 from adk_memorybank.resources import Forgotten, Memory, Scope
 from adk_memorybank.retrieval.reader import ViewReader
 from adk_memorybank.retrieval.search import Searcher
@@ -74,6 +76,7 @@ class Engine:
         self._working = False
         self._told_in_use = False
         self._dropping = asyncio.Lock()
+        self.reindexing: Reindexing
         self._background = Background(logger, "work behind the scenes failed, it is done again later")
         self._before = before
         self._thread = LoopThread()
@@ -116,6 +119,7 @@ class Engine:
         self.calls = CallLog(self.database, self.queue, self.clock)
         self.reader = ViewReader(self.database, max_bytes=VIEW_BYTES)
         self.searcher = Searcher(self.database, self.reader)
+        self.reindexing = Reindexing(self.database, self.reader, self.clock)
         logger.info("the memory bank's store is %s", self.folder.path)
         if not await self._own() and not self._waits_for_another:
             logger.warning("%s", self._why_not() if lost_at_fork() else self.folder.in_use_briefly())
@@ -141,7 +145,7 @@ class Engine:
         )
 
         async def handle(work: Work) -> None:
-            await pipeline.run(work, await self.parts(work.bank_id))
+            await pipeline.run(work, await self._parts_for_work(work.bank_id))
             self.tidy()
 
         self._worker = Worker(
@@ -186,21 +190,52 @@ class Engine:
         """How a bank was opened here; None where it was not."""
         return self._settings.get(bank_id)
 
-    async def reindex(self, settings: Settings) -> int:
-        """Makes all vectors of a bank anew and returns how many.
+    async def newest_parts(self, bank_id: str) -> BankParts:
+        """What belongs to a bank that was opened, for the collection that serves it by now.
 
-        Should the process die on the way, what is missing is made at the next read.
+        Raises:
+            NotFound: it was deleted, or never opened.
+            EmbedderMismatch: another process has made its vectors anew, by another embedder than it was opened with.
         """
-        vectors = await self.need_vectors()
-        bank_id = settings.bank_id
-        async with self.database.write() as connection:
-            await bank_rows.get_bank(connection, bank_id=bank_id)
-            now = self.clock.now()
-            await bank_rows.update_bank(connection, bank_id=bank_id, now=now, embedder=None, dimension=None)
-        parts = await self.open_bank(replace(settings, config=None))
-        await vectors.drop_bank(bank_id)
+        held = await self.parts(bank_id)
+        async with self.database.read() as connection:
+            row = await bank_rows.get_bank(connection, bank_id=bank_id)
+        if held.collection == row.collection:
+            return held
+        embedder = self.reindexing.made.get(row.collection)
+        if embedder is None:
+            return await self.open_bank(self._settings[bank_id], bank="present")
         self.reader.drop(bank_id=bank_id)
-        return await self.reader.make_all(bank_id=bank_id, embedder=parts.embedder)
+        parts = self._banks[bank_id] = replace(held, embedder=embedder, row=row)
+        return parts
+
+    async def _parts_for_work(self, bank_id: str) -> BankParts:
+        try:
+            return await self.newest_parts(bank_id)
+        except EmbedderMismatch as error:  # it waits for who brings the embedder
+            raise Unavailable(str(error)) from error
+
+    async def reindex(self, bank_id: str, *, embedder: Any = None, progress: Progress | None = None) -> int:
+        """Makes all vectors of a bank anew, as `Reindexing.run` does, and returns how many.
+
+        Args:
+            embedder: None for the one that the bank was opened with, or that its configuration names.
+        """
+        async with self.database.read() as connection:
+            row = await bank_rows.get_bank(connection, bank_id=bank_id)
+        if embedder is None and bank_id in self._banks:
+            made_by = (await self.newest_parts(bank_id)).embedder
+        else:
+            settings = read_settings()
+            settings = settings if embedder is None else replace(settings, embedder=embedder)
+            made_by = choose_embedder(settings, ManagedSemanticMemoryConfig.parse(row.config))
+        count = await self.reindexing.run(bank_id, made_by, await self.need_vectors(), progress=progress)
+        self._left_alone.discard(bank_id)
+        if bank_id in self._banks:
+            await self.newest_parts(bank_id)
+            if embedder is not None:
+                self._settings[bank_id] = replace(self._settings[bank_id], embedder=embedder)
+        return count
 
     async def bank_was_deleted(self, bank_id: str) -> None:
         """Lets go of what belonged to a bank, and erases it."""
@@ -209,7 +244,7 @@ class Engine:
         self.reader.drop(bank_id=bank_id)
         await self.erase()
         if self._vectors is not None:
-            await self._vectors.drop_bank(bank_id)
+            await self.reindexing.drop_unnamed(self._vectors)
 
     async def _adopt(self) -> None:
         """Opens banks in which work waits that nobody opened here, by the environment and their configuration.
@@ -319,7 +354,7 @@ class Engine:
             if await delete_sessions_of(connection, bank_id=bank_id, scope=scope) or row is not None:
                 await self.database.note_erasure(connection)
         if row is not None:
-            self.reader.drop(bank_id=bank_id, scope_id=row.id)
+            self.reader.drop_scope(row)
         clear_cache()  # statements that the rules have read lately
         await self.erase()
         return forgotten
@@ -353,7 +388,7 @@ class Engine:
                 )
                 return
             named = {vector_id(memory.id, version): vectors[row] for row, (memory, version) in enumerate(memories)}
-            self._background.start(self.reader.keep(bank_id=parts.id, vectors=named))
+            self._background.start(self.reader.keep(bank_id=parts.id, collection=parts.collection, vectors=named))
         self.tidy()
 
     def tidy(self) -> None:
@@ -362,18 +397,9 @@ class Engine:
 
     async def drop_vectors(self) -> None:
         """Lets Chroma remove what the records have noted. A fault is logged; the notes stay for the next time."""
-        if self._vectors is None:
-            return
-        async with self._dropping:
-            while True:
-                async with self.database.read() as connection:
-                    notes = await forgetting.take_dropped_vectors(connection)
-                if not notes:
-                    return
-                for bank_id, vectors in notes.items():
-                    await self._vectors.remove(bank_id, list(vectors))
-                    async with self.database.write() as connection:
-                        await forgetting.vectors_were_dropped(connection, notes=list(vectors.values()))
+        if self._vectors is not None:
+            async with self._dropping:
+                await remove_noted(self.database, self._vectors)
 
     async def _keep_house(self) -> None:
         """Takes over a folder whose owner has gone, and removes what has expired or was forgotten elsewhere."""
@@ -390,6 +416,8 @@ class Engine:
                 if self._working:
                     await self._adopt()
                 await self.drop_vectors()  # another process, or one that died, may have left notes
+                if self._vectors is not None:
+                    await self.reindexing.drop_spares(self._vectors)
                 if time.monotonic() - swept > SWEEP_INTERVAL:
                     swept = time.monotonic()
                     await self._sweep()
@@ -418,6 +446,7 @@ class Engine:
             await self._let_go()
 
     async def _let_go(self) -> None:
+        await self.reindexing.stop()
         await self._background.stop()
         try:
             await self.reader.close()

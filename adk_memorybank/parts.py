@@ -34,6 +34,11 @@ class BankParts:
     """As it is stored; None only until it is."""
 
     @property
+    def collection(self) -> str:
+        """Of Chroma, that the embedder makes vectors for."""
+        return "" if self.row is None else self.row.collection
+
+    @property
     def reads_media(self) -> bool:
         """Whether the generator looks at images, sounds and files; one that doesn't say so does not."""
         return bool(getattr(self.generator, "reads_media", False))
@@ -76,6 +81,8 @@ async def open_bank(
                 if bank == "present":
                     raise NotFound(f"there is no bank {settings.bank_id!r}")
                 row = await bank_rows.add_bank(connection, bank_id=settings.bank_id, now=now)
+            if parts.row is not None and parts.collection != row.collection:  # made anew meanwhile
+                parts = _make(settings, given, row)
             news = _news(row, parts, given, details)
             differs = bool(row.config) and "config" in news
             if news:

@@ -264,7 +264,7 @@ class Pipeline:
         """For each fact the memories that are nearest to it, by meaning and by words."""
         async with self._database.read() as connection:
             scope = await records.get_scope(connection, scope_id=work.scope_id)
-        view = await self._reader.view(scope=scope, embedder=bank.embedder)
+        view = await self._reader.view(scope=scope, embedder=bank.embedder, collection=bank.collection)
         now = to_micros(self._clock.now())
         ranked = [
             ranking.rank(
@@ -326,7 +326,7 @@ class Pipeline:
             for change in renewed
             if change.fact_version is not None
         }
-        await self._reader.keep(bank_id=bank.id, vectors=named)
+        await self._reader.keep(bank_id=bank.id, collection=bank.collection, vectors=named)
 
 
 def _with_secrets(turns: Sequence[Turn]) -> set[tuple[str, str]]:

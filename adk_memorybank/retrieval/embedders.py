@@ -281,15 +281,15 @@ class QueryCache:
     def __init__(self, *, size: int = 256, max_characters: int = 2000) -> None:
         self._size = size
         self._max_characters = max_characters
-        self._vectors: OrderedDict[tuple[int, str], tuple[Embedder, Vectors]] = OrderedDict()
+        self._vectors: OrderedDict[tuple[int, str, str], tuple[Embedder, Vectors]] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._vectors)
 
-    async def embed(self, embedder: Embedder, text: str) -> Vectors:
-        """(d,) the query's vector; zero where it has no content."""
+    async def embed(self, embedder: Embedder, text: str, *, collection: str = "") -> Vectors:
+        """(d,) the query's vector, for the vectors of a collection; zero where it has no content."""
         # By the object and not by its name: two objects of one class may be set up differently.
-        key = (id(embedder), text)
+        key = (id(embedder), collection, text)
         if key in self._vectors:
             self._vectors.move_to_end(key)
             return self._vectors[key][1]

@@ -15,8 +15,9 @@ from adk_memorybank.background import Background
 from adk_memorybank.errors import EmbedderMismatch, MemoryBankError
 from adk_memorybank.retrieval import words
 from adk_memorybank.retrieval.embedders import Embedder
-from adk_memorybank.retrieval.scope_view import NEVER, ScopeView, ViewCache, ViewRow
-from adk_memorybank.storage import records
+from adk_memorybank.retrieval.scope_view import NEVER, ScopeView, ViewCache, ViewKey, ViewRow
+from adk_memorybank.storage import collections, records
+from adk_memorybank.storage.collections import CollectionChanged
 from adk_memorybank.storage.database import Database
 from adk_memorybank.storage.records import FactRow, ScopeRow
 from adk_memorybank.storage.vectors import Vectors, vector_id
@@ -25,6 +26,8 @@ logger = logging.getLogger("google_adk.adk_memorybank.retrieval.reader")
 
 MADE_AT_ONCE = 256
 """Missing vectors that a read waits for. The rest are made behind it, and ranked by their words until then."""
+
+_CHANGED = "the vectors of the bank were made anew while it was read"
 
 
 class ViewReader:
@@ -38,28 +41,32 @@ class ViewReader:
         self._database = database
         self._cache = ViewCache(max_bytes=max_bytes)
         self._locks: weakref.WeakValueDictionary[int, asyncio.Lock] = weakref.WeakValueDictionary()
-        self._unwritten: dict[str, NDArray[float32]] = {}
+        self._unwritten: dict[tuple[str, str], NDArray[float32]] = {}
         self._background = Background(logger, "vectors could not be made, they are when they are next read")
         self.vectors: Vectors | None = None
 
     def current(self, *, scope: ScopeRow) -> ScopeView | None:
         """The view of exactly this version of a scope, where it is at hand."""
-        view = self._cache.get((scope.bank_id, scope.id))
+        view = self._cache.get(_key(scope))
         return view if view is not None and view.version == scope.version else None
 
-    async def view(self, *, scope: ScopeRow, embedder: Embedder | None) -> ScopeView:
+    async def view(self, *, scope: ScopeRow, embedder: Embedder | None, collection: str | None = None) -> ScopeView:
         """The view of a scope's newest version. Only what changed since the last one is read.
 
         Args:
             embedder: makes the vectors that are missing; where it fails, or is None, these memories have words only,
                 and the view is not kept.
+            collection: that the embedder makes vectors for; None for whichever serves.
 
         Raises:
+            CollectionChanged: another one serves by now.
             EmbedderMismatch: the vectors that are there have another dimension.
         """
         lock = self._locks.setdefault(scope.id, asyncio.Lock())
         async with lock:
-            key = (scope.bank_id, scope.id)
+            if collection not in (None, scope.collection):
+                raise CollectionChanged(_CHANGED)
+            key = _key(scope)
             old = self._cache.get(key)
             if old is not None and old.version >= scope.version:
                 return old
@@ -91,45 +98,33 @@ class ViewReader:
             logger.warning("%d vectors could not be made, they are at the next read: %s", len(places), error)
             return None
 
-    async def keep(self, *, bank_id: str, vectors: Mapping[str, NDArray[float32]]) -> None:
+    async def keep(self, *, bank_id: str, collection: str, vectors: Mapping[str, NDArray[float32]]) -> None:
         """Writes new vectors to Chroma. Reads see them from this moment on, also while Chroma is at it.
 
-        A vector that can't be written is made again when it is next read; the fault is logged.
+        Not where another collection serves the bank by now: they may have been made by another embedder. A vector
+        that can't be written is made again when it is next read; the fault is logged.
         """
         if self.vectors is None or not vectors:
             return
-        self._unwritten.update(vectors)
+        self._unwritten.update({(collection, key): vector for key, vector in vectors.items()})
         try:
-            await self.vectors.add(bank_id, vectors)
             async with self._database.read() as connection:
-                unnamed = await records.unnamed_vectors(connection, bank_id=bank_id, ids=list(vectors))
-            if unnamed:  # forgotten or changed while they were written, and perhaps removed before they were there
-                await self.vectors.remove(bank_id, unnamed)
+                if await collections.serving(connection, bank_id=bank_id) != collection:
+                    return
+            await write_named(self._database, self.vectors, bank_id=bank_id, collection=collection, vectors=vectors)
         except MemoryBankError as error:
             logger.warning("%d vectors were not written, they are made again when needed: %s", len(vectors), error)
         finally:
             for key in vectors:
-                self._unwritten.pop(key, None)
+                self._unwritten.pop((collection, key), None)
 
-    async def make_all(self, *, bank_id: str, embedder: Embedder) -> int:
-        """Makes the vectors of a whole bank and returns how many."""
-        made, last = 0, ""
-        while True:
-            async with self._database.read() as connection:
-                facts = await records.page_facts(connection, bank_id=bank_id, after=last, most=MADE_AT_ONCE)
-            if not facts:
-                return made
-            rows = await embedder.embed([fact.fact for fact in facts])
-            named = {vector_id(fact.id, fact.fact_version): rows[row] for row, fact in enumerate(facts)}
-            await self.keep(bank_id=bank_id, vectors=named)
-            made, last = made + len(facts), facts[-1].id
+    def drop(self, *, bank_id: str) -> None:
+        """Lets go of the views of a bank."""
+        self._cache.drop_bank(bank_id)
 
-    def drop(self, *, bank_id: str, scope_id: int | None = None) -> None:
-        """Lets go of the views of a bank, or of one scope."""
-        if scope_id is None:
-            self._cache.drop_bank(bank_id)
-        else:
-            self._cache.drop((bank_id, scope_id))
+    def drop_scope(self, scope: ScopeRow) -> None:
+        """Lets go of the view of one scope."""
+        self._cache.drop(_key(scope))
 
     async def close(self) -> None:
         """Ends what is made behind."""
@@ -141,6 +136,8 @@ class ViewReader:
         wanted: list[str] = []
         async with self._database.read() as connection:
             now = await records.get_scope(connection, scope_id=scope.id)
+            if now.collection != scope.collection:
+                raise CollectionChanged(_CHANGED)
             for memory_id, fact_version, expire_time in await records.list_fact_versions(connection, scope_id=scope.id):
                 place = None if old is None else old.index.get(memory_id)
                 if place is not None and old is not None and _same(old, place, fact_version, expire_time):
@@ -148,7 +145,8 @@ class ViewReader:
                 else:
                     wanted.append(memory_id)
             facts = await records.read_facts(connection, bank_id=scope.bank_id, ids=wanted)
-        found = await self._find([vector_id(fact.id, fact.fact_version) for fact in facts], bank_id=scope.bank_id)
+        ids = [vector_id(fact.id, fact.fact_version) for fact in facts]
+        found = await self._find(ids, collection=scope.collection)
         rows = [_row(fact, found.get(vector_id(fact.id, fact.fact_version))) for fact in facts]
         if old is None:
             view = ScopeView.build(now.version, rows)
@@ -157,11 +155,12 @@ class ViewReader:
         missing: list[int] = np.flatnonzero(~view.has_vector).tolist()
         return view, missing
 
-    async def _find(self, ids: Sequence[str], *, bank_id: str) -> dict[str, NDArray[float32]]:
-        found = {key: self._unwritten[key] for key in ids if key in self._unwritten}
+    async def _find(self, ids: Sequence[str], *, collection: str) -> dict[str, NDArray[float32]]:
+        unwritten = ((key, self._unwritten.get((collection, key))) for key in ids)
+        found = {key: vector for key, vector in unwritten if vector is not None}
         rest = [key for key in ids if key not in found]
         if rest and self.vectors is not None:
-            found |= await self.vectors.get(bank_id, rest)
+            found |= await self.vectors.get(collection, rest)
         return found
 
     async def _make(self, scope: ScopeRow, view: ScopeView, places: Sequence[int], embedder: Embedder) -> ScopeView:
@@ -174,15 +173,36 @@ class ViewReader:
             return view
         made = await embedder.embed([fact.fact for fact in current])
         named = {vector_id(fact.id, fact.fact_version): made[row] for row, fact in enumerate(current)}
-        self._background.start(self.keep(bank_id=scope.bank_id, vectors=named))
+        self._background.start(self.keep(bank_id=scope.bank_id, collection=scope.collection, vectors=named))
         return view.with_vectors({view.index[fact.id]: made[row] for row, fact in enumerate(current)})
 
     async def _make_behind(self, scope: ScopeRow, view: ScopeView, places: Sequence[int], embedder: Embedder) -> None:
         for start in range(0, len(places), MADE_AT_ONCE):
             made = await self._make(scope, view, places[start : start + MADE_AT_ONCE], embedder)
-            if self._cache.get((scope.bank_id, scope.id)) is view:
-                self._cache.put((scope.bank_id, scope.id), made)
+            if self._cache.get(_key(scope)) is view:
+                self._cache.put(_key(scope), made)
             view = made
+
+
+async def write_named(
+    database: Database,
+    store: Vectors,
+    *,
+    bank_id: str,
+    collection: str,
+    vectors: Mapping[str, NDArray[float32]],
+) -> None:
+    """Writes vectors to a collection, and takes out again what is not named any more by then."""
+    await store.add(collection, vectors)
+    async with database.read() as connection:
+        unnamed = await records.unnamed_vectors(connection, bank_id=bank_id, ids=list(vectors))
+    if unnamed:  # forgotten or changed while they were written, and perhaps removed before they were there
+        await store.remove(collection, unnamed)
+
+
+def _key(scope: ScopeRow) -> ViewKey:
+    """A view belongs to the collection that its vectors are from."""
+    return (scope.bank_id, (scope.id, scope.collection))
 
 
 def _same(view: ScopeView, place: int, fact_version: int, expire_time: int | None) -> bool:

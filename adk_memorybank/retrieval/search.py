@@ -20,6 +20,7 @@ from adk_memorybank.retrieval.ranking import Order, Ranking
 from adk_memorybank.retrieval.reader import ViewReader
 from adk_memorybank.retrieval.scope_view import ScopeView
 from adk_memorybank.storage import pages, records
+from adk_memorybank.storage.collections import CollectionChanged
 from adk_memorybank.storage.database import AsyncConnection, Database
 from adk_memorybank.storage.records import ScopeRow
 
@@ -52,18 +53,27 @@ class Searcher:
         self._queries = QueryCache()
 
     async def search(
-        self, search: Search, *, bank_id: str, scope: Scope, embedder: Embedder
+        self, search: Search, *, bank_id: str, scope: Scope, embedder: Embedder, collection: str
     ) -> list[RetrievedMemory] | None:
         """The memories of a scope that answer best, the best first. A blank query finds nothing.
+
+        Args:
+            embedder: makes the vectors of the collection.
+            collection: that serves the bank, as far as the caller knows.
 
         Returns:
             None where the bank has no such scope.
 
         Raises:
+            CollectionChanged: another one serves by now.
             Unavailable: the scope changed each time while it was read.
         """
         blank = not search.query.strip()
-        vector = None if search.by == "words" or blank else await self._queries.embed(embedder, search.query)
+        vector = (
+            None
+            if search.by == "words" or blank
+            else await self._queries.embed(embedder, search.query, collection=collection)
+        )
         terms = words.query_terms(search.words)
         for _ in range(_READS):
             # One snapshot for the scope's version and the winners' text: a view of that version ranks what is there.
@@ -73,16 +83,21 @@ class Searcher:
                     return None
                 if blank:
                     return []
+                if vector is not None and row.collection != collection:
+                    raise CollectionChanged("the vectors of the bank were made anew while it was searched")
                 view = self._reader.current(scope=row)
                 if view is not None:
                     allowed = await _allowed(connection, view, search, row)
                     return await _read(connection, view, _rank(view, search, vector, terms, allowed), row)
-            view = await self._reader.view(scope=row, embedder=None if search.by == "words" else embedder)
+            if vector is None:
+                view = await self._reader.view(scope=row, embedder=None)
+            else:
+                view = await self._reader.view(scope=row, embedder=embedder, collection=collection)
             if view.version == row.version:
                 # Not kept where it is larger than the cache: then it is read beside the snapshot, and checked.
                 async with self._database.read() as connection:
                     now = await records.find_scope(connection, bank_id=bank_id, scope=scope)
-                    if now is not None and now.version == view.version:
+                    if now is not None and (now.version, now.collection) == (view.version, row.collection):
                         allowed = await _allowed(connection, view, search, now)
                         return await _read(connection, view, _rank(view, search, vector, terms, allowed), now)
         raise Unavailable("the memories of this scope changed each time while they were searched")

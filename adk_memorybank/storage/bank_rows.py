@@ -10,6 +10,7 @@ from sqlalchemy import Row, delete, select, update
 
 from adk_memorybank.clock import from_micros, to_micros
 from adk_memorybank.errors import AlreadyExists, NotFound
+from adk_memorybank.storage import collections
 from adk_memorybank.storage.database import AsyncConnection, insert_new
 from adk_memorybank.storage.schema import (
     banks,
@@ -33,6 +34,7 @@ class BankRow:
     Attributes:
         config: what was set, and nothing that was filled in.
         extra: what clients of the managed service send for a deployment (`spec`, `encryptionSpec` …), as it came.
+        collection: of Chroma, that holds its vectors.
     """
 
     id: str
@@ -43,6 +45,7 @@ class BankRow:
     config: dict[str, Any]
     embedder: str | None
     dimension: int | None
+    collection: str
     model: str | None
     create_time: datetime
     update_time: datetime
@@ -56,7 +59,14 @@ async def add_bank(connection: AsyncConnection, *, bank_id: str, now: datetime) 
     """
     moment = to_micros(now)
     added = await connection.execute(
-        insert_new(banks).values(id=bank_id, display_name="", config={}, create_time=moment, update_time=moment)
+        insert_new(banks).values(
+            id=bank_id,
+            display_name="",
+            config={},
+            collection=collections.new_name(bank_id),
+            create_time=moment,
+            update_time=moment,
+        )
     )
     if not added.rowcount:
         raise AlreadyExists(f"there is a bank {bank_id!r} already")
@@ -118,6 +128,7 @@ def _bank(row: Row[Any]) -> BankRow:
         config=row.config,
         embedder=row.embedder,
         dimension=row.dimension,
+        collection=row.collection,
         model=row.model,
         create_time=from_micros(row.create_time),
         update_time=from_micros(row.update_time),

@@ -14,6 +14,11 @@ STEPS: dict[int, tuple[str, ...]] = {
         "ALTER TABLE banks ADD COLUMN extra JSON",
         "ALTER TABLE memories ADD COLUMN context BLOB",
     ),
+    2: (
+        "ALTER TABLE banks ADD COLUMN collection TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE banks ADD COLUMN spare_collection TEXT",
+        "UPDATE banks SET collection = 'bank-' || id || '-vectors'",
+    ),
 }
 """From a version to the next. Tables that are new are made beforehand, and need no step."""
 

@@ -26,6 +26,7 @@ from adk_memorybank.resources import (
 )
 from adk_memorybank.storage.database import AsyncConnection, insert_new
 from adk_memorybank.storage.schema import (
+    banks,
     dropped_vectors,
     memories,
     revisions,
@@ -51,15 +52,22 @@ def alive(table: Table, now: datetime) -> ColumnElement[bool]:
     return or_(table.c.expire_time.is_(None), table.c.expire_time > to_micros(now))
 
 
+_SCOPES = select(scopes, banks.c.collection).join(banks, banks.c.id == scopes.c.bank_id)
+
+
 @dataclass(frozen=True, slots=True)
 class ScopeRow:
-    """A scope. Its `version` rises with each change of its memories, its `epoch` when it is forgotten."""
+    """A scope. Its `version` rises with each change of its memories, its `epoch` when it is forgotten.
+
+    `collection` is the one of Chroma that holds the vectors of its bank.
+    """
 
     id: int
     bank_id: str
     pairs: Scope
     version: int
     epoch: int
+    collection: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +99,7 @@ async def find_scope(
     """
     canonical = canonical_scope(scope)
     row = (
-        await connection.execute(
-            select(scopes).where(scopes.c.bank_id == bank_id, scopes.c.key == scope_key(canonical))
-        )
+        await connection.execute(_SCOPES.where(scopes.c.bank_id == bank_id, scopes.c.key == scope_key(canonical)))
     ).one_or_none()
     if row is None:
         return None
@@ -127,13 +133,13 @@ async def ensure_scope(connection: AsyncConnection, *, bank_id: str, scope: Scop
 
 async def get_scope(connection: AsyncConnection, *, scope_id: int) -> ScopeRow:
     """The row of a scope by its number, also of one that is forgotten (its pairs are empty then)."""
-    return _scope((await connection.execute(select(scopes).where(scopes.c.id == scope_id))).one())
+    return _scope((await connection.execute(_SCOPES.where(scopes.c.id == scope_id))).one())
 
 
 async def list_scopes(connection: AsyncConnection, *, bank_id: str) -> list[ScopeRow]:
     """All scopes of a bank that are not forgotten, in the order in which they appeared."""
     rows = await connection.execute(
-        select(scopes).where(scopes.c.bank_id == bank_id, scopes.c.pairs.is_not(None)).order_by(scopes.c.id)
+        _SCOPES.where(scopes.c.bank_id == bank_id, scopes.c.pairs.is_not(None)).order_by(scopes.c.id)
     )
     return [_scope(row) for row in rows]
 
@@ -145,6 +151,7 @@ def _scope(row: Row[Any]) -> ScopeRow:
         pairs=json.loads(row.pairs) if row.pairs else {},
         version=row.version,
         epoch=row.epoch,
+        collection=row.collection,
     )
 
 
@@ -188,6 +195,14 @@ async def page_facts(connection: AsyncConnection, *, bank_id: str, after: str, m
     )
     rows = await connection.execute(query.order_by(memories.c.id).limit(most))
     return [FactRow(*row) for row in rows.all()]
+
+
+async def count_facts(connection: AsyncConnection, *, bank_id: str) -> int:
+    """As many as `page_facts` pages through."""
+    counted = select(func.count()).where(
+        memories.c.bank_id == bank_id, memories.c.memory_type == MemoryType.NATURAL_LANGUAGE_COLLECTION.value
+    )
+    return (await connection.execute(counted)).scalar_one()
 
 
 async def read_memories(

@@ -19,7 +19,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-VERSION = 2
+VERSION = 3
 """Raised with every change of the tables; `migrations` brings an older store up to it."""
 VERSION_KEY = "schema_version"
 
@@ -51,6 +51,8 @@ banks = Table(
     Column("config", _Json, nullable=False),  # only what was set: defaults are filled in when it is read
     Column("embedder", Text),  # set with the first vector, together with the dimension
     Column("dimension", Integer),
+    Column("collection", Text, nullable=False, default="", server_default=""),  # of Chroma, that serves
+    Column("spare_collection", Text),  # being made, or to be removed
     Column("model", Text),  # what generated last: nothing else takes up its waiting work unasked
     Column("create_time", BigInteger, nullable=False),
     Column("update_time", BigInteger, nullable=False),

@@ -1,6 +1,7 @@
 """Chroma: vector id to vector, and nothing else. No text goes there, so that forgetting is complete.
 
-A vector's id is `{memory_id}.{fact_version}`, so a stale vector can't be read, and a write is always an add.
+A vector's id is `{memory_id}.{fact_version}`, so a stale vector can't be read, and a write is always an add. Which
+collection holds the vectors of a bank the records say (see `collections`); names of collections are never used again.
 
 Vectors are derived. A folder that Chroma can't read is moved aside to `chroma.broken-<time>`, the newest one stays
 there, and the vectors are made again as they are read. Such a folder holds vectors and ids, no text; but those of what
@@ -15,11 +16,14 @@ import logging
 import os
 import re
 import shutil
+import sqlite3
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import quote
 
 import numpy as np
 from numpy import float32
@@ -46,7 +50,7 @@ def vector_id(memory_id: str, fact_version: int) -> str:
 
 
 class Vectors:
-    """The vectors of one store, each bank in a collection of its own.
+    """The vectors of one store, in collections by their names. One that is missing is made, save where it was dropped.
 
     Every call runs on one thread of its own, so the loop is never blocked and the client is never used twice at once.
     """
@@ -56,10 +60,11 @@ class Vectors:
         self._executor = DaemonExecutor("adk-memorybank-chroma")
         self._client: ClientAPI | None = None
         self._collections: dict[str, Any] = {}
+        self._dropped: set[str] = set()
         self._cleaned: dict[Path, int] = {}
         self._inode = 0
 
-    async def get(self, bank_id: str, ids: Sequence[str]) -> dict[str, NDArray[float32]]:
+    async def get(self, collection: str, ids: Sequence[str]) -> dict[str, NDArray[float32]]:
         """The vectors that are there, by id. Missing ones are left out.
 
         Raises:
@@ -68,33 +73,50 @@ class Vectors:
         found: dict[str, NDArray[float32]] = {}
         for start in range(0, len(ids), READ_PAGE):
             page = list(ids[start : start + READ_PAGE])
-            answer = await self._call(bank_id, lambda c, page=page: c.get(ids=page, include=["embeddings"]))
+            answer = await self._call(collection, lambda c, page=page: c.get(ids=page, include=["embeddings"]))
+            if answer is None:
+                return {}
             for key, vector in zip(answer["ids"], answer["embeddings"], strict=True):
                 found[key] = np.asarray(vector, dtype=np.float32)
         return found
 
-    async def add(self, bank_id: str, vectors: Mapping[str, NDArray[float32]]) -> None:
+    async def present(self, collection: str, ids: Sequence[str]) -> set[str]:
+        """Those of some ids whose vectors are there."""
+        found: set[str] = set()
+        for start in range(0, len(ids), READ_PAGE):
+            page = list(ids[start : start + READ_PAGE])
+            answer = await self._call(collection, lambda c, page=page: c.get(ids=page, include=[]))
+            found.update(() if answer is None else answer["ids"])
+        return found
+
+    async def add(self, collection: str, vectors: Mapping[str, NDArray[float32]]) -> None:
         """Writes vectors under ids that are new; an id that is there already is left as it is."""
         ids = list(vectors)
         for start in range(0, len(ids), WRITE_PAGE):
             page = ids[start : start + WRITE_PAGE]
             rows = [vectors[key] for key in page]
-            await self._call(bank_id, lambda c, page=page, rows=rows: c.add(ids=page, embeddings=rows))
+            await self._call(collection, lambda c, page=page, rows=rows: c.add(ids=page, embeddings=rows))
 
-    async def remove(self, bank_id: str, ids: Sequence[str]) -> None:
+    async def remove(self, collection: str, ids: Sequence[str]) -> None:
         """Removes vectors; ids that are not there are passed over."""
         for start in range(0, len(ids), READ_PAGE):
             page = list(ids[start : start + READ_PAGE])
-            await self._call(bank_id, lambda c, page=page: c.delete(ids=page))
+            await self._call(collection, lambda c, page=page: c.delete(ids=page))
 
-    async def drop_bank(self, bank_id: str) -> None:
-        """Removes a bank's collection."""
+    async def names(self) -> set[str]:
+        """The names of all collections that are there."""
+        return await self._run(lambda: _names(self._open()))
+
+    async def drop(self, collection: str) -> None:
+        """Removes a collection for good: what is still written to it from here goes nowhere."""
 
         def drop() -> None:
             client = self._open()
-            self._collections.pop(bank_id, None)
-            if any(collection.name == _collection_name(bank_id) for collection in client.list_collections()):
-                client.delete_collection(_collection_name(bank_id))
+            self._dropped.add(collection)
+            self._collections.pop(collection, None)
+            if collection in _names(client):
+                client.delete_collection(collection)
+            self._remove_files()
 
         await self._run(drop)
 
@@ -108,11 +130,16 @@ class Vectors:
         """Waits until no call is inside Chroma: a thread in native code must not be there when Python ends."""
         return self._executor.idle(timeout)
 
-    async def _call(self, bank_id: str, use: Callable[[Any], T]) -> T:
-        def call() -> T:
-            answer = use(self._collection(bank_id))
-            self._clean_files()
-            return answer
+    async def _call(self, collection: str, use: Callable[[Any], T]) -> T | None:
+        """What a use of a collection gives; None where the collection was dropped."""
+
+        def call() -> T | None:
+            if collection in self._dropped:
+                return None
+            try:
+                return use(self._collection(collection))
+            finally:  # also what a call wrote that failed
+                self._clean_files()
 
         return await self._run(call)
 
@@ -172,13 +199,22 @@ class Vectors:
                     file.write(bytes(written.st_size))
                 self._cleaned[path] = path.stat().st_mtime_ns
 
-    def _collection(self, bank_id: str) -> Any:
+    def _remove_files(self) -> None:
+        """Removes the folders of collections that are gone: Chroma itself leaves them where they are."""
+        records = f"file:{quote(os.path.realpath(self._path / 'chroma.sqlite3'))}?mode=ro"
+        with closing(sqlite3.connect(records, uri=True, timeout=5)) as connection:
+            kept = {identified for (identified,) in connection.execute("SELECT id FROM segments")}
+        for folder in self._path.iterdir():
+            if _SEGMENT.fullmatch(folder.name) and folder.name not in kept:
+                shutil.rmtree(folder)
+
+    def _collection(self, name: str) -> Any:
         client = self._open()
-        if bank_id not in self._collections:
-            self._collections[bank_id] = client.get_or_create_collection(
-                _collection_name(bank_id), embedding_function=None, configuration={"hnsw": {"space": "cosine"}}
+        if name not in self._collections:
+            self._collections[name] = client.get_or_create_collection(
+                name, embedding_function=None, configuration={"hnsw": {"space": "cosine"}}
             )
-        return self._collections[bank_id]
+        return self._collections[name]
 
     def _open(self) -> ClientAPI:
         if self._client is not None and self._inode == self._inode_now():
@@ -218,6 +254,7 @@ class Vectors:
 _PASSING_SQLITE = {3, 5, 6, 7, 8, 9, 10, 13, 14, 15}
 """Primary codes: permission, busy, locked, memory, read-only, interrupted, input or output, full, opening, protocol."""
 _SQLITE_CODE = re.compile(r"\(code: (\d+)\)")
+_SEGMENT = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _SYSTEM_CODE = re.compile(r"\(os error (\d+)\)")
 
 
@@ -261,6 +298,13 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
 
-def _collection_name(bank_id: str) -> str:
-    """Chroma wants 3 to 512 characters, the last a letter or a digit; a bank's id may be shorter or end in `_`."""
-    return f"bank-{bank_id}-vectors"
+_NAMES_PAGE = 1_000
+
+
+def _names(client: ClientAPI) -> set[str]:
+    names: set[str] = set()
+    while True:
+        page = client.list_collections(limit=_NAMES_PAGE, offset=len(names))
+        names.update(one.name for one in page)
+        if len(page) < _NAMES_PAGE:
+            return names

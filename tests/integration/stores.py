@@ -16,6 +16,7 @@ from google.genai import types
 
 from adk_memorybank import MemoryBankService
 from adk_memorybank.generation.generator import ConsolidationRequest, Decision, Extraction, ExtractionRequest
+from adk_memorybank.storage import collections
 from adk_memorybank.testing import HashEmbedder, ScriptedGenerator
 
 APP = "shop"
@@ -110,7 +111,10 @@ async def vector_ids(memory: MemoryBankService) -> set[str]:
 
     async def read() -> set[str]:
         vectors = await engine.need_vectors()
-        return set(await vectors._call(bank_id, lambda collection: collection.get(include=[])["ids"]))
+        async with engine.database.read() as connection:
+            name = await collections.serving(connection, bank_id=bank_id)
+        assert name is not None
+        return set(await vectors._call(name, lambda collection: collection.get(include=[])["ids"]) or ())
 
     return await engine.call(read())
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from adk_memorybank.errors import EngineClosed
+from adk_memorybank.storage import collections
 from adk_memorybank.testing import ScriptedGenerator
 from tests.integration.processes import child_of
 from tests.integration.scripts.nursery import count
@@ -145,7 +146,9 @@ async def _all_written(engine, folder: Path) -> bool:
     from tests.integration.stores import named_vectors
 
     ids = named_vectors(folder)
-    return set(await engine._vectors.get("default", sorted(ids))) == ids
+    async with engine.database.read() as connection:
+        (name,) = await collections.of_bank(connection, bank_id="default")
+    return await engine._vectors.present(name, sorted(ids)) == ids
 
 
 class TestServices:

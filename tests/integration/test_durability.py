@@ -408,36 +408,6 @@ class TestRefused:
             await memory.bank()
         await memory.close()
 
-    async def test_another_schema_version(self, tmp_path: Path) -> None:
-        folder = tmp_path / "m"
-        async with opened(folder) as memory:
-            await memory.bank()
-        write(folder, "UPDATE meta SET value = '99' WHERE key = 'schema_version'")
-        memory = service(folder)
-        with pytest.raises(FailedPrecondition, match="99"):
-            await memory.bank()
-        await memory.close()
-        write(folder, "UPDATE meta SET value = '2' WHERE key = 'schema_version'")
-        async with opened(folder) as memory:
-            assert await facts(memory) == []
-
-    async def test_a_store_of_the_first_version_is_brought_up(self, tmp_path: Path) -> None:
-        folder = tmp_path / "m"
-        async with opened(folder) as memory:
-            await memory.add_session_to_memory(session(["likes tea"]))
-            await memory.flush()
-        write(folder, "DROP TABLE calls")
-        write(folder, "ALTER TABLE banks DROP COLUMN description")
-        write(folder, "ALTER TABLE banks DROP COLUMN labels")
-        write(folder, "ALTER TABLE banks DROP COLUMN extra")
-        write(folder, "ALTER TABLE memories DROP COLUMN context")
-        write(folder, "UPDATE meta SET value = '1' WHERE key = 'schema_version'")
-        for _ in range(2):
-            async with opened(folder) as memory:
-                assert await facts(memory) == ["likes tea"]
-                bank = await memory.banks.update(name="default", description="tea and more")
-                assert (await memory.banks.read(name=bank.name)).description == "tea and more"
-
     async def test_another_embedder_until_it_is_reindexed(self, tmp_path: Path) -> None:
         folder = tmp_path / "m"
         said = ["cat eats", "dog runs"]

@@ -55,6 +55,7 @@ FLOORS: dict[str, set[str]] = {
         "pipeline",
         "planning",
         "protocol",
+        "reindexing",
         "remote",
         "sharing",
     },
