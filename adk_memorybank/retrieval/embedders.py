@@ -101,8 +101,10 @@ class ObjectEmbedder:
     Args:
         target: has a method `embed(texts)`, async or not, or is called with the texts itself, as the embedding
             functions of Chroma are. It returns one list of numbers per text, of any length but zero. Its `name` and
-            `dimension` are taken over where it has them. A keyword `query` is passed where `embed` has one; a Chroma
-            function's `embed_query` is used for queries. What isn't async runs on a thread of its own.
+            `dimension` are taken over where it has them. What isn't async runs on a thread of its own. Queries are
+            told apart where it does: by a keyword `query` of `embed`, or by a method `embed_query(texts)`, as the
+            functions of Chroma have one. Also what LangChain calls embeddings: `embed_documents(texts)`, and
+            `embed_query(text)` for one text.
         name: instead of its own.
 
     Raises:
@@ -111,16 +113,20 @@ class ObjectEmbedder:
 
     def __init__(self, target: object, *, name: str = "") -> None:
         method = getattr(target, "embed", None)
-        self._is_embedder = callable(method)
-        call = method if self._is_embedder else target
+        documents = getattr(target, "embed_documents", None)
+        if not callable(method) and callable(documents):
+            method = documents
+        call = method if callable(method) else target
         if not callable(call) or isinstance(target, type):
             raise InvalidArgument(
                 f"an instance with a method embed(texts), or a function of texts, not {target!r}", field="embedder"
             )
         self._call = cast("Callable[..., Any]", call)
-        query_call = None if self._is_embedder else getattr(target, "embed_query", None)
+        self._takes_query = callable(method) and _has_parameter(self._call, "query")
+        query_call = None if self._takes_query else getattr(target, "embed_query", None)
+        if callable(query_call) and method is documents and documents is not None:
+            query_call = functools.partial(_one_by_one, query_call)
         self._query_call = cast("Callable[..., Any]", query_call if callable(query_call) else call)
-        self._takes_query = self._is_embedder and _has_parameter(self._call, "query")
         self._name = name or _name_of(target)
         dimension = getattr(target, "dimension", 0)
         self._dimension = dimension if isinstance(dimension, int) else 0
@@ -147,7 +153,7 @@ class ObjectEmbedder:
         if self._takes_query:
             call = functools.partial(call, query=query)
         batch = [texts[place] for place in places]
-        if inspect.iscoroutinefunction(self._call):
+        if inspect.iscoroutinefunction(self._query_call if query else self._call):
             answer = await call(batch)
         else:
             answer = await asyncio.get_running_loop().run_in_executor(self._executor, call, batch)
@@ -300,6 +306,10 @@ class QueryCache:
             while len(self._vectors) > self._size:
                 self._vectors.popitem(last=False)
         return vector
+
+
+def _one_by_one(embed: Callable[[str], Any], texts: list[str]) -> list[Any]:
+    return [embed(text) for text in texts]
 
 
 def _has_parameter(function: Callable[..., Any], name: str) -> bool:

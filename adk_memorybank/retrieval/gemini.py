@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, wait_random_exponential
 
-from adk_memorybank.errors import ModelUnavailable
+from adk_memorybank.errors import ModelUnavailable, is_passing
 from adk_memorybank.retrieval.embedders import MAX_CHARACTERS, Vectors, checked_rows, pieces
 from adk_memorybank.threads import DaemonExecutor
 
@@ -28,8 +29,21 @@ _WAY_OUT = (
     "Set GOOGLE_API_KEY, or GOOGLE_GENAI_USE_VERTEXAI=true with GOOGLE_CLOUD_PROJECT, GOOGLE_CLOUD_LOCATION and"
     ' application default credentials; or take embedder="local", which needs none.'
 )
+_PREFIXES = {True: "task: search result | query: ", False: "title: none | text: "}
+"""For queries and for documents, of models that take no task type but read the task in the text itself."""
 _VERTEX_FLAGS = ("GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_ENTERPRISE")  # the second is its newer name
 _AT_ONCE = 8
+_TEXTS = 100
+"""In one request: as many as the Gemini API takes; Vertex AI takes 250."""
+_CHARACTERS = 20_000
+"""In one request: Vertex AI takes 20,000 tokens, and in some scripts each character is one."""
+_DEADLINE = 60.0
+"""Seconds for one request."""
+_TRIES = {True: 3, False: 6}
+"""For queries, whose caller waits, and for documents."""
+_PAUSE = 0.5
+"""Seconds; the pauses before further tries are random up to this, twice this, four times …"""
+_LONGEST_PAUSE = 15.0
 
 
 class GeminiEmbedder:
@@ -63,20 +77,23 @@ class GeminiEmbedder:
     async def embed(self, texts: Sequence[str], *, query: bool = False) -> Vectors:
         """See `Embedder.embed`.
 
+        A passing fault (429, 503, no connection) is tried again a few times, after growing pauses.
+
         Raises:
             ModelUnavailable: there are no credentials, they are refused, or there is no such model.
+            APIError, TimeoutError: it was still in the way at the last try.
         """
         if not any(text.strip() for text in texts):
             return np.zeros((len(texts), self._dimension), np.float32)
         client = await self._client_here()
-        # These take one text at a time (a list would become one text of many parts). The others take 20,000 tokens.
-        alone = "gemini-embedding" in self._model and (client.vertexai or self._model != "gemini-embedding-001")
-        batches = list(pieces(texts, count=1 if alone else 100, characters=40_000))
+        # On Vertex AI these take one text at a time.
+        alone = client.vertexai and ("gemini" in self._model or "maas" in self._model)
+        batches = list(pieces(texts, count=1 if alone else _TEXTS, characters=_CHARACTERS))
         turn = asyncio.Semaphore(_AT_ONCE)
 
         async def ask(places: list[int]) -> Vectors:
             async with turn:
-                return await self._ask(client, [texts[place][:MAX_CHARACTERS] for place in places], query=query)
+                return await self._ask_again(client, [texts[place][:MAX_CHARACTERS] for place in places], query=query)
 
         answers = await asyncio.gather(*(ask(places) for places in batches))
         vectors = np.zeros((len(texts), self._dimension), np.float32)
@@ -84,18 +101,31 @@ class GeminiEmbedder:
             vectors[places] = rows
         return vectors
 
+    async def _ask_again(self, client: Client, texts: list[str], *, query: bool) -> Vectors:
+        tries = AsyncRetrying(
+            retry=retry_if_exception(is_passing),
+            wait=wait_random_exponential(multiplier=_PAUSE, max=_LONGEST_PAUSE),
+            stop=stop_after_attempt(_TRIES[query]),
+            reraise=True,
+        )
+        return await tries(self._ask, client, texts, query=query)
+
     async def _ask(self, client: Client, texts: list[str], *, query: bool) -> Vectors:
         from google.auth.exceptions import DefaultCredentialsError
         from google.genai.errors import APIError
-        from google.genai.types import EmbedContentConfig
+        from google.genai.types import Content, EmbedContentConfig, Part
 
         config = EmbedContentConfig(task_type="RETRIEVAL_QUERY" if query else "RETRIEVAL_DOCUMENT")
         if "gemini-embedding-2" in self._model:
-            config = EmbedContentConfig()  # it knows no task types
+            config = EmbedContentConfig()
+            texts = [_PREFIXES[query] + text for text in texts]
+        # Each a content of its own: of plain strings some models would make one text of many parts.
+        contents = [Content(role="user", parts=[Part(text=text)]) for text in texts]
         try:
-            answer = await client.aio.models.embed_content(  # pyright: ignore[reportUnknownMemberType]
-                model=self._model, contents=list(texts), config=config
-            )
+            async with asyncio.timeout(_DEADLINE):
+                answer = await client.aio.models.embed_content(  # pyright: ignore[reportUnknownMemberType]
+                    model=self._model, contents=[*contents], config=config
+                )
         except DefaultCredentialsError as error:
             raise self._unavailable(error) from error
         except APIError as error:

@@ -15,6 +15,7 @@ import pytest
 from numpy.typing import NDArray
 
 from adk_memorybank.errors import InvalidArgument, MemoryBankError, ModelUnavailable, is_passing
+from adk_memorybank.retrieval import gemini
 from adk_memorybank.retrieval.embedders import (
     MAX_CHARACTERS,
     Embedder,
@@ -180,6 +181,34 @@ class TestObject:
         with pytest.raises(InvalidArgument, match="embed"):
             make_embedder(target)
 
+    def test_queries_are_told_apart_where_the_object_does(self) -> None:
+        class Both:
+            def embed(self, texts: list[str]) -> Any:
+                return [[1.0, 0.0] for _ in texts]
+
+            def embed_query(self, texts: list[str]) -> Any:
+                return [[0.0, float(len(texts))] for _ in texts]
+
+        class LangChain:
+            def embed_documents(self, texts: list[str]) -> Any:
+                return [[1.0, 0.0] for _ in texts]
+
+            def embed_query(self, text: str) -> Any:
+                assert isinstance(text, str)
+                return [0.0, 1.0]
+
+        class AsyncQuery:
+            def embed(self, texts: list[str]) -> Any:
+                return [[1.0, 0.0] for _ in texts]
+
+            async def embed_query(self, texts: list[str]) -> Any:
+                return [[0.0, 1.0] for _ in texts]
+
+        for target in (Both(), LangChain(), AsyncQuery()):
+            embedder = make_embedder(target)
+            assert embed(embedder, "x", "y").tolist() == [[1, 0], [1, 0]]
+            assert embed(embedder, "x", "y", query=True).tolist() == [[0, 1], [0, 1]]
+
     def test_its_own_errors_pass_through(self) -> None:
         def breaks(texts: list[str]) -> list[list[float]]:
             raise ConnectionError("away")
@@ -261,11 +290,13 @@ class FakeModels:
         self.error = error
         self.calls: list[dict[str, Any]] = []
 
-    async def embed_content(self, *, model: str, contents: list[str], config: Any) -> Any:
-        self.calls.append({"model": model, "contents": contents, "task": config.task_type})
+    async def embed_content(self, *, model: str, contents: list[Any], config: Any) -> Any:
+        texts = [content.parts[0].text for content in contents]
+        self.calls.append({"model": model, "contents": texts, "task": config.task_type})
         if self.error:
             raise self.error
-        return SimpleNamespace(embeddings=[SimpleNamespace(values=[0.0, float(len(text))]) for text in contents])
+        rest = [0.0] * (3071 if model == "gemini-embedding-001" else 1)
+        return SimpleNamespace(embeddings=[SimpleNamespace(values=[*rest, float(len(text))]) for text in texts])
 
 
 class TestGemini:
@@ -307,7 +338,9 @@ class TestGemini:
         ("model", "vertex", "sizes", "task"),
         [
             ("some-embedding", True, [3], "RETRIEVAL_QUERY"),
-            ("gemini-embedding-2", False, [1, 1, 1], None),
+            ("gemini-embedding-001", False, [3], "RETRIEVAL_QUERY"),
+            ("gemini-embedding-001", True, [1, 1, 1], "RETRIEVAL_QUERY"),
+            ("gemini-embedding-2", False, [3], None),
             ("gemini-embedding-2", True, [1, 1, 1], None),
         ],
     )
@@ -352,12 +385,15 @@ class TestGemini:
     ) -> None:
         from google.genai.errors import APIError
 
+        monkeypatch.setattr(gemini, "_PAUSE", 0.01)
         error = APIError(code, {"error": {"code": code, "message": message}})
         embedder = GeminiEmbedder("some-embedding")
-        self.faked(embedder, FakeModels(error), monkeypatch, vertex=False)
+        models = FakeModels(error)
+        self.faked(embedder, models, monkeypatch, vertex=False)
         with pytest.raises(expected, match=message) as caught:
             embed(embedder, "x")
         assert is_passing(caught.value) is passing
+        assert len(models.calls) == (6 if passing else 1)
 
     def test_the_key_or_the_resource_name_decides_where_to_ask(self, monkeypatch: pytest.MonkeyPatch) -> None:
         from google import genai
