@@ -44,6 +44,7 @@ MEMORIES = (
     "retrieve_page",
     "retrieve_profiles",
     "purge",
+    "reindex",
     "forget",
     "scope_of",
     "list_scopes",
@@ -51,8 +52,10 @@ MEMORIES = (
 )
 
 _TYPES: Mapping[str, Any] = {
+    "embedder": str | None,
     "events": list[Event] | None,
     "generation_trigger_config": GenerationTriggerConfig | None,
+    "progress": None,
     "metadata": Optional[Metadata],  # noqa: UP045  type checkers take `|` for no type here
     "session": str | None,
 }

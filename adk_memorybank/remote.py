@@ -24,6 +24,7 @@ from adk_memorybank.errors import EngineClosed, InvalidArgument, MemoryBankError
 from adk_memorybank.events import read_events, read_session
 from adk_memorybank.options import GenerationOptions, MemoryOptions
 from adk_memorybank.protocol import MEMORIES, OPERATIONS, PATH, methods
+from adk_memorybank.reindexing import Progress
 from adk_memorybank.resources import Call, Memory, Operation, bank_name, clean_json, clean_text, validate_scope
 from adk_memorybank.settings import Settings
 from adk_memorybank.threads import LoopThread
@@ -31,6 +32,7 @@ from adk_memorybank.threads import LoopThread
 T = TypeVar("T")
 
 _TIMEOUT = httpx.Timeout(60.0, connect=10.0)
+_UNHURRIED = httpx.Timeout(None, connect=10.0)
 _POLL = 20.0
 """Seconds that the server is asked to wait at a time: less than proxies commonly allow."""
 
@@ -50,7 +52,6 @@ class Connection:
         self._http = httpx.AsyncClient(
             base_url=self.url,
             headers={**headers, "content-type": "application/json"},
-            timeout=_TIMEOUT,
             transport=transport or httpx.AsyncHTTPTransport(retries=2),
         )
 
@@ -63,7 +64,7 @@ class Connection:
         """Runs a coroutine on the connection's loop. A cancelled caller doesn't cancel it."""
         return await self._thread.call(coroutine)
 
-    async def post(self, path: str, body: bytes) -> bytes:
+    async def post(self, path: str, body: bytes, *, timeout: httpx.Timeout = _TIMEOUT) -> bytes:
         """One request. On the connection's loop only.
 
         Raises:
@@ -71,7 +72,7 @@ class Connection:
             MemoryBankError: what the server answered.
         """
         try:
-            response = await self._http.post(PATH + path, content=body)
+            response = await self._http.post(PATH + path, content=body, timeout=timeout)
         except httpx.HTTPError as error:
             raise Unavailable(
                 f"the memory bank at {self.url} can't be reached ({type(error).__name__}: {error}): is "
@@ -157,6 +158,11 @@ class _Methods:
         return functools.partial(self._invoke, name)
 
     async def _invoke(self, name: str, /, *positional: Any, **given: Any) -> Any:
+        return await self._ask(name, positional, given)
+
+    async def _ask(
+        self, name: str, positional: Sequence[Any], given: dict[str, Any], *, timeout: httpx.Timeout = _TIMEOUT
+    ) -> Any:
         method = methods()[self._prefix + name]
         if len(positional) > len(method.parameters):
             raise TypeError(f"{name}() takes {len(method.parameters)} arguments but {len(positional)} were given")
@@ -164,7 +170,7 @@ class _Methods:
         if given.get("scope") is not None:
             given["scope"] = validate_scope(given["scope"])
         body = method.encode({key: _plain(value) for key, value in given.items()})
-        answer = await self._connection.call(self._connection.post(f"/{self._id}/{method.name}", body))
+        answer = await self._connection.call(self._connection.post(f"/{self._id}/{method.name}", body, timeout=timeout))
         return method.result.validate_json(answer)
 
 
@@ -269,6 +275,23 @@ class RemoteBank(_Methods):
         if ended.error is not None:
             raise ended.error.as_exception()
         return ended
+
+    async def reindex(self, *, embedder: str | None = None, progress: Progress | None = None) -> int:
+        """As `MemoryBank.reindex`, however long it takes; should the connection break, the server still goes on.
+
+        Args:
+            embedder: by its name, as the server can use it.
+            progress: told at the end only.
+
+        Raises:
+            InvalidArgument: the embedder is an object.
+        """
+        if embedder is not None and not isinstance(embedder, str):  # pyright: ignore[reportUnnecessaryIsInstance]: callers may not check types
+            raise InvalidArgument("a bank that is served takes the name of one", field="embedder")
+        made: int = await self._ask("reindex", (), {"embedder": embedder}, timeout=_UNHURRIED)
+        if progress is not None:
+            progress(made, made)
+        return made
 
     async def create(self, *, scope: Mapping[str, str], fact: str, options: MemoryOptions | None = None) -> Memory:
         """As `MemoryBank.create`."""

