@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from google.adk.models import LlmRequest
+from google.adk.models.llm_request import LlmRequest
 
 from adk_memorybank import MemoryBankService
 from adk_memorybank.errors import InvalidArgument
