@@ -47,6 +47,8 @@ _MOST_NAMES = 1_000
 """Operations that a service remembers for `flush`, save where so many are unfinished."""
 _MOST_FAILED = 500
 """Of those that failed, how many it still remembers when there are too many."""
+_LONGEST_WAIT = 300.0
+"""Seconds that `wait_for_completion` waits: the worker may be down, or the model out of reach for hours."""
 _BLOCK_TAG = re.compile(r"<(\s*(?:/\s*)?PAST_CONVERSATIONS\s*)(>?)", re.IGNORECASE)
 
 
@@ -349,7 +351,9 @@ class MemoryBankService(BaseMemoryService):
             await self._prune()
         if wait:
             bank = await self._open()
-            await bank.operations.wait([operation.name])
+            ended = await bank.operations.wait([operation.name], timeout=_LONGEST_WAIT)
+            for one in (one for one in ended if not one.done):
+                logger.warning("%s has not ended after %.0f s; it goes on in the background", one.name, _LONGEST_WAIT)
 
     async def _prune(self) -> None:
         """Lets go of operations that ended well, and of old failures: a process may never flush."""

@@ -175,7 +175,7 @@ async def _answered(request: Request, bank: MemoryBank, kind: CallKind, memory: 
     return call_answer(call, prefix, subject=None if kind == "delete" else MemoryAnswer.of(memory, prefix))
 
 
-def _changes(body: MemoryBody, update_mask: str | None) -> dict[str, Any]:
+def _changes(body: MemoryBody, update_mask: list[str] | None) -> dict[str, Any]:
     """The keywords of `bank.update` that a request stands for."""
     mask = read_mask(update_mask)
     if mask is None:

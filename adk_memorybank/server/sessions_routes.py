@@ -168,7 +168,7 @@ def _ended(
     )
 
 
-def _changes(body: SessionBody, update_mask: str | None) -> dict[str, Any]:
+def _changes(body: SessionBody, update_mask: list[str] | None) -> dict[str, Any]:
     """The keywords of `sessions.update` that a request stands for."""
     mask = read_mask(update_mask)
     if mask is None:

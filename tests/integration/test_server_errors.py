@@ -82,6 +82,8 @@ async def send() -> AsyncIterator[Requests]:
         ("PATCH", "memories/there", {"fact": ""}, "fact"),
         ("PATCH", "memories/there", BOTH, "ttl"),
         ("PATCH", "memories/there?updateMask=colour", {"fact": "new"}, "updateMask"),
+        ("PATCH", "memories/there?updateMask=%2C", {"fact": "new"}, "updateMask"),
+        ("PATCH", "memories/there?updateMask=fact&updateMask=colour", {"fact": "new"}, "updateMask"),
         ("PATCH", "memories/there?updateMask=fact", {}, "fact"),
         ("GET", "memories?pageSize=-1", None, "page_size"),
         ("GET", "memories?pageSize=x", None, "pageSize"),

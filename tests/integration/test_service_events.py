@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from google.adk.models.llm_request import LlmRequest
 
 from adk_memorybank import MemoryBankService
 from adk_memorybank.errors import InvalidArgument
-from adk_memorybank.testing import ManualClock, ScriptedGenerator
+from adk_memorybank.testing import ManualClock, ScriptedGenerator, ScriptedLlm
 from tests.adk import WHO, event, flushed, kept, offline_in, only, service_in, session
 
 MINUTE = timedelta(minutes=1)
@@ -130,6 +131,23 @@ class TestEvents:
     async def test_wait_for_completion(self, service: MemoryBankService) -> None:
         await service.add_events_to_memory(**WHO, events=[event("One.")], custom_metadata={"wait_for_completion": True})
         assert await kept(service) == ["One."]
+
+    async def test_a_wait_for_completion_ends_where_the_work_does_not(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        async def hang(_: LlmRequest) -> str:
+            await asyncio.sleep(600)
+            return "{}"
+
+        monkeypatch.setattr("adk_memorybank.service._LONGEST_WAIT", 0.2)
+        async with service_in(tmp_path, model=ScriptedLlm([hang])) as service:
+            await service.add_events_to_memory(
+                **WHO, events=[event("One.")], custom_metadata={"wait_for_completion": True}
+            )
+            (operation,) = await (await service.bank()).operations.list()
+            assert not operation.done
+            assert f"{operation.name} has not ended" in caplog.text
+            await service.close(timeout=0)
 
     @pytest.mark.parametrize(
         ("given", "ttl"),

@@ -173,19 +173,26 @@ class TestReading:
                 refuse_oddities(json.loads(text))
 
     @pytest.mark.parametrize(
-        ("text", "mask"),
+        ("given", "mask"),
         [
             (None, None),
-            (" ", None),
-            ("fact", {"fact"}),
-            ("displayName,context_spec.memoryBankConfig", {"display_name", "context_spec.memory_bank_config"}),
-            (" ttl , expireTime,", {"ttl", "expire_time"}),
-            ("*", set[str]()),
-            ("fact,*", set[str]()),
+            ([], None),
+            ([" "], None),
+            (["fact"], {"fact"}),
+            (["displayName,context_spec.memoryBankConfig"], {"display_name", "context_spec.memory_bank_config"}),
+            ([" ttl , expireTime,"], {"ttl", "expire_time"}),
+            (["ttl", "fact,metadata"], {"ttl", "fact", "metadata"}),
+            (["*"], set[str]()),
+            (["fact,*"], set[str]()),
         ],
     )
-    def test_masks(self, text: str | None, mask: set[str] | None) -> None:
-        assert read_mask(text) == mask
+    def test_masks(self, given: list[str] | None, mask: set[str] | None) -> None:
+        assert read_mask(given) == mask
+
+    def test_a_mask_that_names_nothing_is_not_everything(self) -> None:
+        with pytest.raises(InvalidArgument) as raised:
+            read_mask([" , "])
+        assert raised.value.field == "updateMask"
 
 
 class TestWriting:
