@@ -304,7 +304,7 @@ class Pipeline:
                     time=said_at(memory),
                     earlier=earlier.get(memory.id, ()),
                 )
-                for place, (memory, _) in zip(places, offered, strict=True)
+                for memory, _ in offered
             ],
             proposed=[[ordinals[int(place)] for place in one.indices if int(place) in ordinals] for one in ranked],
         )
