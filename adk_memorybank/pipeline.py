@@ -303,12 +303,10 @@ class Pipeline:
                     topics=tuple(memory.topics),
                     time=said_at(memory),
                     earlier=earlier.get(memory.id, ()),
-                    vector=view.vectors[place] if view.has_vector[place] else None,
                 )
-                for place, (memory, _) in zip(places, offered, strict=True)
+                for memory, _ in offered
             ],
             proposed=[[ordinals[int(place)] for place in one.indices if int(place) in ordinals] for one in ranked],
-            vectors=vectors,
         )
         return _Candidates(offered, request)
 

@@ -12,9 +12,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, Protocol
 
-from numpy import float32
-from numpy.typing import NDArray
-
 from adk_memorybank.events import Media
 from adk_memorybank.generation.topics import Example, Topic
 from adk_memorybank.schemas import SchemaConfig
@@ -110,14 +107,12 @@ class Candidate:
         fact: its present text.
         time: when its newest source was said.
         earlier: its earlier revisions' facts, newest first, where the configuration asks for them.
-        vector: its embedding (a unit vector), where there is one.
     """
 
     fact: str
     topics: tuple[str, ...]
     time: datetime | None
     earlier: tuple[str, ...] = ()
-    vector: NDArray[float32] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,13 +122,11 @@ class ConsolidationRequest:
     Attributes:
         candidates: what may be updated or deleted; a decision names one by its index.
         proposed: for each fact, the indices of its candidates, the nearest first. Nearness only proposes.
-        vectors: one row per fact, unit vectors.
     """
 
     facts: Sequence[ExtractedFact]
     candidates: Sequence[Candidate]
     proposed: Sequence[Sequence[int]]
-    vectors: NDArray[float32]
 
 
 @dataclass(frozen=True, slots=True)

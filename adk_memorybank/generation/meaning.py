@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 
 from adk_memorybank.generation.attributes import profile, same_subject
 from adk_memorybank.generation.judge import ANSWERS, NEWS, SINGLE, judge
-from adk_memorybank.generation.lexicon import language
 from adk_memorybank.generation.lexicon.replacing import NOT_YET
 from adk_memorybank.generation.lexicon.requests import REQUESTING
 from adk_memorybank.generation.replacing import passing
-from adk_memorybank.generation.words import stem, verbs
+from adk_memorybank.generation.words import verbs, weekdays
 
 # Of the local embedder: what says the same lies at .68 to .96, what must stay apart often at .57 to .68, and an old
 # value and its successor at .26 to .5.
@@ -67,8 +66,7 @@ class Meanings:
             stated = self._judgement.change[theirs] < _STATED
             if (both >= (_SURE if stated else _SURER)).any() and not NOT_YET.search(fact.text):
                 return "replaces"
-            days = {stem(day, fact.code) for day in language(fact.code).dates.weekdays}
-            shared = (fact.words & memory.words) - verbs(fact.code) - days
+            shared = (fact.words & memory.words) - verbs(fact.code) - weekdays(fact.code)
             if both[_OF_A_THING].max() >= _OF_ONE_THING and (shared or near >= _AKIN):
                 return "replaces"
         alike = fact.numbers == memory.numbers and fact.negated == memory.negated

@@ -8,7 +8,6 @@ contradicts changes nothing.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -16,6 +15,7 @@ from functools import partial
 from typing import Literal
 
 from adk_memorybank.generation.attributes import Claim, Profile, profile, same_subject, same_value, stands_alone
+from adk_memorybank.generation.breathing import in_breaths
 from adk_memorybank.generation.forgetting import Request
 from adk_memorybank.generation.generator import Candidate, ConsolidationRequest, Decision, ExtractedFact
 from adk_memorybank.generation.lexicon import language
@@ -27,7 +27,6 @@ from adk_memorybank.generation.sentences import compound, sentences
 Relation = Literal["same", "more", "replaces"]
 
 _LONGEST = 500
-_BREATH = 4
 
 
 @dataclass(slots=True)
@@ -61,13 +60,9 @@ async def consolidate(request: ConsolidationRequest, meanings: Meanings) -> list
         meanings: of `texts_of` the request.
     """
     batch = _Batch(request, meanings)
-    for index, candidate in enumerate(request.candidates):
-        if index % _BREATH == _BREATH - 1:
-            await asyncio.sleep(0)
+    async for index, candidate in in_breaths(enumerate(request.candidates)):
         batch.offer(index, candidate)
-    for number, index in enumerate(_in_time(request.facts)):
-        if number % _BREATH == _BREATH - 1:
-            await asyncio.sleep(0)
+    async for index in in_breaths(_in_time(request.facts)):
         if request.facts[index].forget:
             await batch.forget(index)
         else:
@@ -109,11 +104,9 @@ class _Batch:
         same: list[tuple[_Entry, Relation]] = []
         replaced: list[tuple[_Entry, str]] = []
         for entry in self._related(index, said):
-            told, part = _relation(fact.fact, entry.text), ""
-            if told == "open":
+            relation, part = _relation(fact.fact, entry.text), ""
+            if relation == "open":
                 relation, part = self._by_meaning(fact.fact, entry.text)
-            else:
-                relation = told
             if relation == "replaces":
                 replaced.append((entry, part))
             elif relation:
@@ -157,17 +150,13 @@ class _Batch:
         wanted = Request.read(fact.fact)
         older = [entry for entry in self._entries if not (entry.deleted or entry.is_newer(fact.time))]
         named = False
-        for number, entry in enumerate(older):
-            if number % _BREATH == _BREATH - 1:
-                await asyncio.sleep(0)
+        async for entry in in_breaths(older):
             if wanted.means(profile(entry.text), _claims(entry.text)):
                 named = entry.deleted = True
                 entry.facts.append(index)
         if named or wanted.is_understood:
             return
-        for number, entry in enumerate(older):
-            if number % _BREATH == _BREATH - 1:
-                await asyncio.sleep(0)
+        async for entry in in_breaths(older):
             self._forget_parts(entry, index)
 
     def _forget_parts(self, entry: _Entry, index: int) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from adk_memorybank.generation import dates, merging
 from adk_memorybank.generation.attributes import profile, undated
+from adk_memorybank.generation.breathing import in_breaths
 from adk_memorybank.generation.correcting import corrected
 from adk_memorybank.generation.fields import fields_of
 from adk_memorybank.generation.generator import (
@@ -35,7 +35,6 @@ _logger = logging.getLogger("google_adk.adk_memorybank.generation.offline")
 
 Embed = Callable[[Sequence[str]], Awaitable[NDArray[float32]]]
 
-_BREATH = 4
 _WORTH = 0.2
 _WORTH_AT_LEAST = 0.15
 """Where a custom topic fits, which may ask for what is worth nothing otherwise, or a rule finds an attribute."""
@@ -92,9 +91,7 @@ class OfflineGenerator:
         heard = _heard(said, judgement, request)
         values, notes = fill(request, [_for_fields(one) for one in heard]) if request.schemas else ([], [])
         facts: list[ExtractedFact] = []
-        for number, one in enumerate(heard):
-            if number % _BREATH == _BREATH - 1:
-                await asyncio.sleep(0)
+        async for one in in_breaths(heard):
             fact = _fact(one, request, judgement, measure, vectors[one.row], vectors[len(said) :])
             if fact:
                 facts.append(fact)

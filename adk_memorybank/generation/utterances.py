@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass
 
 from adk_memorybank.generation.attributes import stands_alone
+from adk_memorybank.generation.breathing import in_breaths
 from adk_memorybank.generation.generator import Turn
 from adk_memorybank.generation.instructions import instruction, is_dismissal
 from adk_memorybank.generation.lexicon import Language, language
@@ -16,7 +16,6 @@ from adk_memorybank.generation.statements import is_question, may_state
 from adk_memorybank.generation.words import detect
 
 LONGEST_FACT = 500
-_BREATH = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +49,7 @@ async def utterances(index: int, turn: Turn, welcome: frozenset[Secret]) -> list
     found: list[Utterance] = []
     seen: set[str] = set()
     secret_follows = False
-    for number, sentence in enumerate(sentences(text)):
-        if number % _BREATH == _BREATH - 1:
-            await asyncio.sleep(0)
+    async for sentence in in_breaths(sentences(text)):
         hidden, secret_follows = secret_follows, announces_secret(sentence)
         if hidden or secret_follows or kinds_in(sentence) - welcome:
             continue

@@ -113,6 +113,12 @@ def verbs(code: str) -> frozenset[str]:
     return frozenset(_same(code).values())
 
 
+@cache
+def weekdays(code: str) -> frozenset[str]:
+    """The stems of the days of the week: two statements that share no more are about different things."""
+    return frozenset(stem(day, code) for day in language(code).dates.weekdays)
+
+
 def numbers(text: str) -> frozenset[str]:
     """All numbers and dates in figures."""
     return frozenset(_NUMBER.findall(text))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-import numpy as np
 import pytest
 from google.adk.models.llm_request import LlmRequest
 
@@ -66,7 +65,6 @@ def _request(*texts: str, memories: tuple[str, ...] = (), time: datetime | None 
         facts=[ExtractedFact(text, (PERSONAL,), (0,), time=time) for text in texts],
         candidates=[Candidate(text, (PERSONAL,), day(10)) for text in memories],
         proposed=[list(range(len(memories))) for _ in texts],
-        vectors=np.zeros((len(texts), 4), np.float32),
     )
 
 

@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
-import numpy as np
 import pytest
 
 from adk_memorybank.generation.generator import Candidate, ConsolidationRequest, Decision, ExtractedFact
@@ -31,7 +30,6 @@ def consolidate(facts: Sequence[str | ExtractedFact], memories: Sequence[str | C
         [said(fact) if isinstance(fact, str) else fact for fact in facts],
         [Candidate(memory, TOPIC, NOW) if isinstance(memory, str) else memory for memory in memories],
         [list(range(len(memories)))] * len(facts),
-        np.ones((len(facts), 1), dtype=np.float32),
     )
     return asyncio.run(OfflineGenerator(LocalEmbedder().embed).consolidate(request))
 
@@ -210,6 +208,6 @@ def test_what_was_said_after_the_request_stays() -> None:
 
 
 def test_indices_out_of_range_are_passed_over() -> None:
-    request = ConsolidationRequest([said("I like tea")], [], [[5]], np.ones((1, 1), dtype=np.float32))
+    request = ConsolidationRequest([said("I like tea")], [], [[5]])
     (decision,) = asyncio.run(OfflineGenerator(LocalEmbedder().embed).consolidate(request))
     assert decision.action == "create"

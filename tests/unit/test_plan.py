@@ -6,7 +6,6 @@ import logging
 from datetime import UTC, datetime
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,7 +23,6 @@ def request(
         facts=[ExtractedFact(fact, ("T",), (0,), time=said) for fact in facts],
         candidates=[Candidate(fact, ("T",), known) for fact in candidates],
         proposed=[list(range(len(candidates))) for _ in facts],
-        vectors=np.zeros((len(facts), 4), np.float32),
     )
 
 
@@ -127,7 +125,6 @@ class TestTime:
             [asked.facts[0], ExtractedFact("b", ("T",), (0,), time=NEW)],
             asked.candidates,
             asked.proposed,
-            asked.vectors,
         )
         assert check([update(0, 0, 1)], asked).decisions == [update(0, 0, 1)]
 

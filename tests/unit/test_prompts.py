@@ -8,7 +8,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-import numpy as np
 import pytest
 from google.genai import types
 from hypothesis import given
@@ -38,7 +37,7 @@ def turn(text: str, **fields: Any) -> Turn:
 
 def asking(facts: Sequence[ExtractedFact], candidates: Sequence[Candidate]) -> ConsolidationRequest:
     proposed = [list(range(len(candidates))) for _ in facts]
-    return ConsolidationRequest(facts, candidates, proposed, np.zeros((len(facts), 4), np.float32))
+    return ConsolidationRequest(facts, candidates, proposed)
 
 
 class TestSize:
