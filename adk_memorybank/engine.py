@@ -25,6 +25,7 @@ from adk_memorybank.parts import BankParts, adopt_bank, choose_embedder, open_ba
 from adk_memorybank.pipeline import Pipeline
 from adk_memorybank.reindexing import Progress, Reindexing, remove_noted
 from adk_memorybank.resources import Forgotten, Memory, Scope
+from adk_memorybank.retrieval.embedders import close_embedder
 from adk_memorybank.retrieval.reader import ViewReader
 from adk_memorybank.retrieval.search import Searcher
 from adk_memorybank.settings import Settings, read_settings
@@ -450,6 +451,8 @@ class Engine:
         await self._background.stop()
         try:
             await self.reader.close()
+            for parts in self._banks.values():
+                await close_embedder(parts.embedder)
             if self._vectors is not None:
                 await self._vectors.close()
         finally:

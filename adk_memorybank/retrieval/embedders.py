@@ -200,6 +200,14 @@ def make_embedder(spec: object = None) -> Embedder:
     )
 
 
+async def close_embedder(embedder: Embedder) -> None:
+    """Closes the connections that an embedder keeps on this loop; those of an object are its owner's."""
+    from adk_memorybank.retrieval.gemini import GeminiEmbedder
+
+    if isinstance(embedder, GeminiEmbedder):
+        await embedder.close()
+
+
 def _chroma_embedder(name: str) -> ObjectEmbedder:
     from chromadb.utils import embedding_functions
 

@@ -101,6 +101,14 @@ class GeminiEmbedder:
             vectors[places] = rows
         return vectors
 
+    async def close(self) -> None:
+        """Closes its connections, where it was used on this loop. It can be used again."""
+        client = self._client
+        if client is not None and self._loop is asyncio.get_running_loop():
+            self._client = None
+            await client.aio.aclose()
+            client.close()
+
     async def _ask_again(self, client: Client, texts: list[str], *, query: bool) -> Vectors:
         tries = AsyncRetrying(
             retry=retry_if_exception(is_passing),
